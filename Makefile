@@ -1,0 +1,53 @@
+.DEFAULT_GOAL := help
+.PHONY: help up down seed status demo test lint typecheck build bench chaos verify verify-deep logs ci
+
+RUN := tools/bootstrap.sh
+
+help: ## list these verbs
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@echo "  Each works on one part too: make -C libs/limits test"
+
+up: ## start the whole stack, seed it and print its URLs
+	@$(RUN) up
+
+down: ## stop everything that up started
+	@$(RUN) down
+
+seed: ## create the demo tenants, keys, policies and prices
+	@$(RUN) seed
+
+status: ## show which parts run and whether they are healthy
+	@$(RUN) status
+
+demo: ## walk through what the stack does
+	@$(RUN) demo
+
+test: ## run all tests
+	@$(RUN) test
+
+lint: ## check style and the boundaries between projects
+	@$(RUN) lint
+
+typecheck: ## check the types of sources and tests
+	@$(RUN) typecheck
+
+build: ## build every project
+	@$(RUN) build
+
+bench: ## reproduce the numbers that the READMEs claim
+	@$(RUN) bench
+
+chaos: ## induce failures and assert recovery
+	@$(RUN) chaos
+
+verify: ## check that what is deployed equals what is declared and that the ledger reconciles
+	@$(RUN) verify
+
+verify-deep: ## the long versions of verify
+	@$(RUN) verify-deep
+
+logs: ## follow the logs of the running parts
+	@$(RUN) logs
+
+ci: ## lint, typecheck and test as CI does, with one line of totals at the end
+	@.ci/run
