@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { Name, Slug } from '../ids.ts';
+import { Outcome } from '../outcomes.ts';
+import { Priority } from '../policy.ts';
+
+/** Counts of one second at one workspace. */
+export const SecondCounts = z.object({
+  /** Unix second. */
+  second: z.int(),
+  workspace: Slug,
+  tenant: Name,
+  outcomes: z.partialRecord(Outcome, z.int().min(0)),
+  /** Tokens settled in this second. */
+  tokens: z.int().min(0),
+  /** Server-measured wait for provider capacity of the calls that ended in this second. */
+  queue_ms_max: z.number().min(0),
+  queue_ms_sum: z.number().min(0),
+});
+export type SecondCounts = z.infer<typeof SecondCounts>;
+
+export const BreakerReport = z.object({
+  provider: Name,
+  model: Name,
+  state: z.enum(['closed', 'open', 'half_open']),
+  failure_percent: z.number().min(0).max(100),
+  calls: z.int().min(0),
+  /** When an open breaker lets a probe through, epoch milliseconds. */
+  retry_at_ms: z.number().optional(),
+});
+export type BreakerReport = z.infer<typeof BreakerReport>;
+
+export const PoolReport = z.object({
+  provider: Name,
+  credential: Name,
+  slots: z.int(),
+  in_use: z.int(),
+  queued: z.partialRecord(Priority, z.int().min(0)),
+  oldest_wait_ms: z.number().min(0),
+  state: z.enum(['ok', 'cooldown', 'account_fault']),
+});
+export type PoolReport = z.infer<typeof PoolReport>;
+
+/** `POST /internal/gateways/report`, once a second; the answer is 204. */
+export const GatewayReport = z.object({
+  gateway_id: Name,
+  cell_id: Name,
+  pid: z.int(),
+  started_at_ms: z.number(),
+  at_ms: z.number(),
+  state: z.enum(['starting', 'serving', 'draining']),
+  config_version: z.int().min(0),
+  config_connected: z.boolean(),
+  config_age_ms: z.number().min(0),
+  store: z.enum(['memory', 'valkey', 'valkey_local_share']),
+  outbox: z.object({
+    epoch: z.int(),
+    last_sequence: z.int(),
+    published_sequence: z.int(),
+    acked_sequence: z.int(),
+    pending: z.int(),
+    oldest_age_ms: z.number(),
+    bytes: z.int(),
+    segments: z.int(),
+  }),
+  rss_bytes: z.int(),
+  in_flight: z.int().min(0),
+  seconds: z.array(SecondCounts),
+  breakers: z.array(BreakerReport),
+  pools: z.array(PoolReport),
+});
+export type GatewayReport = z.infer<typeof GatewayReport>;

@@ -1,0 +1,168 @@
+import { z } from 'zod';
+import { Instant, KeyId, Name, NanoUsd, Slug } from '../ids.ts';
+import { Outcome } from '../outcomes.ts';
+import { TokenUsage } from '../usage.ts';
+import { AnomalyType, CallAttempt } from '../events.ts';
+import { BreakerReport, GatewayReport, PoolReport } from './gateway-report.ts';
+import { Limits } from '../policy.ts';
+
+/** One second of one tenant in the live picture. */
+export const StateSecond = z.object({
+  second: z.int(),
+  outcomes: z.partialRecord(Outcome, z.int()),
+  tokens: z.int(),
+  queue_ms_max: z.number(),
+  queue_ms_mean: z.number(),
+});
+export type StateSecond = z.infer<typeof StateSecond>;
+
+export const StateTenant = z.object({
+  tenant: Name,
+  name: z.string(),
+  plan: Name,
+  limits: Limits,
+  workspaces: z.array(Slug),
+  /** The last 120 whole seconds, oldest first, no gaps. */
+  seconds: z.array(StateSecond),
+  /** Sum of those by outcome. */
+  totals: z.partialRecord(Outcome, z.int()),
+});
+export type StateTenant = z.infer<typeof StateTenant>;
+
+export const DlqState = z.object({
+  queue: z.string(),
+  dlq: z.string(),
+  depth: z.int().min(0),
+  oldest_age_s: z.number().min(0).nullable(),
+});
+export type DlqState = z.infer<typeof DlqState>;
+
+export const QueueState = DlqState.extend({
+  topic: z.string(),
+  waiting: z.int().min(0),
+  in_flight: z.int().min(0),
+  consumer: z.string().nullable(),
+});
+export type QueueState = z.infer<typeof QueueState>;
+
+export const StateAnomaly = z.object({
+  event_id: z.string(),
+  occurred_at: Instant,
+  type: AnomalyType,
+  tenant: Name.nullable(),
+  workspace: Slug.nullable(),
+  count: z.int(),
+  message: z.string(),
+});
+export type StateAnomaly = z.infer<typeof StateAnomaly>;
+
+/** `GET /api/state`: the whole live picture the operator console draws; the same value each second on `GET /api/state/stream`. */
+export const OperatorState = z.object({
+  at: Instant,
+  config_version: z.int(),
+  chaos_enabled: z.boolean(),
+  tenants: z.array(StateTenant),
+  providers: z.array(
+    z.object({
+      provider: Name,
+      display_name: z.string(),
+      dialect: z.string(),
+      breakers: z.array(BreakerReport.extend({ gateway_id: Name })),
+      pools: z.array(PoolReport.extend({ gateway_id: Name })),
+    }),
+  ),
+  queues: z.array(QueueState).nullable(),
+  gateways: z.array(GatewayReport.omit({ seconds: true, breakers: true, pools: true }).extend({ live: z.boolean() })),
+  anomalies: z.array(StateAnomaly),
+  ledger: z.object({ rows: z.int(), last_settled_at: Instant.nullable() }).nullable(),
+  /** Running chaos actions with the time each ends. */
+  chaos: z.array(z.object({ id: z.string(), kind: z.string(), target: z.string(), ends_at: Instant })),
+  /** Sentences about what is degraded now (`the database does not answer since …`); empty in good times. */
+  problems: z.array(z.string()),
+});
+export type OperatorState = z.infer<typeof OperatorState>;
+
+/** One row of `GET /api/ledger`. */
+export const LedgerRow = z.object({
+  event_id: z.string(),
+  request_id: z.string(),
+  occurred_at: Instant,
+  gateway_id: z.string(),
+  epoch: z.int(),
+  sequence: z.int(),
+  tenant: Name,
+  workspace: Slug,
+  key_id: KeyId,
+  operation: z.string(),
+  stream: z.boolean(),
+  model_requested: z.string(),
+  model: z.string().nullable(),
+  provider: z.string().nullable(),
+  outcome: Outcome,
+  error_code: z.string().nullable(),
+  status: z.int(),
+  abort_case: z.string(),
+  fallback: z.boolean(),
+  fallback_reason: z.string().nullable(),
+  feature: z.string().nullable(),
+  end_user: z.string().nullable(),
+  tokens: TokenUsage,
+  usage_source: z.string(),
+  cost_nanousd: NanoUsd,
+  billed_nanousd: NanoUsd,
+  price_version: z.int(),
+  latency: z.object({ overhead_us: z.int(), queue_ms: z.number(), ttfb_ms: z.number().nullable(), total_ms: z.number() }),
+  attempts: z.array(CallAttempt),
+});
+export type LedgerRow = z.infer<typeof LedgerRow>;
+
+export const LedgerPage = z.object({ rows: z.array(LedgerRow), next_cursor: z.string().nullable() });
+export type LedgerPage = z.infer<typeof LedgerPage>;
+
+/** `GET /api/ledger/summary`; refusals are not counted. */
+export const LedgerSummary = z.object({
+  calls: z.int(),
+  attempts: z.int(),
+  tokens: TokenUsage,
+  cost_nanousd: z.int(),
+  cost_usd: z.string(),
+  billed_nanousd: z.int(),
+  billed_usd: z.string(),
+  outcomes: z.partialRecord(Outcome, z.int()),
+});
+export type LedgerSummary = z.infer<typeof LedgerSummary>;
+
+/** `POST /api/workspaces/<slug>/keys`. */
+export const CreateKeyRequest = z.strictObject({
+  name: z.string().min(1).max(100),
+  expiresAt: Instant.optional(),
+  limits: Limits.optional(),
+  allowModels: z.array(Name).min(1).optional(),
+  tags: z.record(z.string().max(64), z.string().max(256)).optional(),
+});
+export type CreateKeyRequest = z.infer<typeof CreateKeyRequest>;
+/** The only time the key is shown. */
+export const CreateKeyResponse = z.object({ keyId: KeyId, key: z.string(), name: z.string() });
+export type CreateKeyResponse = z.infer<typeof CreateKeyResponse>;
+
+/** `POST /api/session` on control plane and BFF. */
+export const SessionRequest = z
+  .strictObject({
+    email: z.string().min(1).max(200).optional(),
+    user: z.string().min(1).max(200).optional(),
+    password: z.string().min(1).max(500),
+    bearer: z.boolean().optional(),
+  })
+  .refine((s) => (s.email === undefined) !== (s.user === undefined), 'give either email or user');
+export type SessionRequest = z.infer<typeof SessionRequest>;
+
+/** RFC 9457 problem, on control plane, BFF and router. */
+export const Problem = z.object({
+  type: z.string(),
+  title: z.string(),
+  status: z.int(),
+  detail: z.string().optional(),
+  request_id: z.string(),
+  errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+});
+export type Problem = z.infer<typeof Problem>;

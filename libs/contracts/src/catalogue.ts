@@ -1,0 +1,115 @@
+import { z } from 'zod';
+import { Instant, Name, PicoUsdPerToken } from './ids.ts';
+
+/** Prices of one model, picodollars per token. Classes without a price of their own cost what their parent class costs. */
+export const Price = z.strictObject({
+  inputPicoUsd: PicoUsdPerToken,
+  outputPicoUsd: PicoUsdPerToken,
+  cacheReadPicoUsd: PicoUsdPerToken.optional(),
+  cacheWritePicoUsd: PicoUsdPerToken.optional(),
+  reasoningPicoUsd: PicoUsdPerToken.optional(),
+  audioPicoUsd: PicoUsdPerToken.optional(),
+});
+export type Price = z.infer<typeof Price>;
+
+export const ProviderDialect = z.enum(['openai', 'anthropic', 'bedrock', 'azure-openai', 'gemini', 'ollama']);
+export type ProviderDialect = z.infer<typeof ProviderDialect>;
+
+/** Where a secret is: never the secret itself. */
+export const SecretRef = z.discriminatedUnion('kind', [
+  /** An environment variable of the gateway; the name starts with `SLUICE_SECRET_`. */
+  z.strictObject({ kind: z.literal('env'), name: z.string().regex(/^SLUICE_SECRET_[A-Z0-9_]+$/, 'must start with SLUICE_SECRET_') }),
+  /** A file name below the declared secrets folder; no slashes. */
+  z.strictObject({ kind: z.literal('file'), name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/) }),
+  /** AES-256-GCM under the stack's data key, base64. */
+  z.strictObject({ kind: z.literal('encrypted'), ciphertext: z.base64() }),
+]);
+export type SecretRef = z.infer<typeof SecretRef>;
+
+/** One account at a provider, with its own capacity. */
+export const Credential = z.strictObject({
+  id: Name,
+  secret: SecretRef.optional(),
+  /** Calls at once. */
+  slots: z.int().min(1).max(100_000),
+  requestsPerMinute: z.int().min(1).optional(),
+  tokensPerMinute: z.int().min(1).optional(),
+  weight: z.int().min(0).max(1000).default(1),
+  /** Only for these tenants, or all. */
+  tenants: z.array(Name).min(1).optional(),
+  /** Slots that only requests of at least this priority may use. */
+  reserved: z.strictObject({ priority: z.enum(['critical', 'high']), slots: z.int().min(1) }).optional(),
+});
+export type Credential = z.infer<typeof Credential>;
+
+export const Provider = z.strictObject({
+  id: Name,
+  displayName: z.string().min(1).max(100),
+  dialect: ProviderDialect,
+  /** For OpenAI-compatible ones up to and including `/v1`; for Anthropic without it. */
+  baseUrl: z.url({ protocol: /^https?$/ }),
+  region: z.string().min(1).max(64).default('local'),
+  credentials: z.array(Credential).min(1).max(64),
+  /** Body fields that travel on across dialects although the target does not know them. */
+  carryFields: z.array(z.string().min(1)).default([]),
+  /** Extra headers, not secret. */
+  headers: z.record(z.string(), z.string()).default({}),
+  breaker: z
+    .strictObject({
+      failurePercent: z.int().min(1).max(100).default(20),
+      windowMs: z.int().min(1000).max(600_000).default(30_000),
+      minimumCalls: z.int().min(1).max(10_000).default(20),
+      cooldownMs: z.int().min(100).max(600_000).default(10_000),
+      probes: z.int().min(1).max(100).default(3),
+      probeTimeoutMs: z.int().min(100).max(600_000).default(60_000),
+    })
+    .prefault({}),
+  enabled: z.boolean().default(true),
+});
+export type Provider = z.infer<typeof Provider>;
+
+export const ModelAbility = z.enum(['chat', 'embeddings', 'tools', 'images', 'json', 'reasoning', 'audio']);
+export type ModelAbility = z.infer<typeof ModelAbility>;
+
+/** A catalogue entry: what customers ask for, and what it is called and costs at each provider that has it. */
+export const Model = z.strictObject({
+  id: Name,
+  displayName: z.string().min(1).max(100),
+  contextTokens: z.int().min(1),
+  maxOutputTokens: z.int().min(1),
+  abilities: z.array(ModelAbility).min(1),
+  /** Quality tier, 0 the smallest; a hint for routing. */
+  tier: z.int().min(0).max(10).default(0),
+  offers: z
+    .array(
+      z.strictObject({
+        provider: Name,
+        /** The provider's own name, sent byte for byte. */
+        providerModel: z.string().min(1).max(256),
+        /** What the provider charges us; absent means unknown. */
+        price: Price.optional(),
+      }),
+    )
+    .min(1),
+  retirement: z.strictObject({ at: Instant, successor: Name.optional() }).optional(),
+});
+export type Model = z.infer<typeof Model>;
+
+/** What customers of a plan are billed, by model. Immutable per version. */
+export const PriceBook = z.strictObject({
+  version: z.int().min(1),
+  effectiveFrom: Instant,
+  prices: z.record(Name, Price),
+});
+export type PriceBook = z.infer<typeof PriceBook>;
+
+/** Stops a part of the service by hand, with a message that customers read. */
+export const KillSwitch = z.strictObject({
+  id: Name,
+  scope: z.enum(['provider', 'model', 'feature', 'workspace', 'all']),
+  /** Id of the provider, model or workspace, or the feature tag; absent for `all`. */
+  target: z.string().min(1).max(256).optional(),
+  message: z.string().min(1).max(500),
+  retryAfterSeconds: z.int().min(1).max(86_400).default(60),
+});
+export type KillSwitch = z.infer<typeof KillSwitch>;

@@ -1,0 +1,164 @@
+import type { Level, Limits, QuotaMeter } from './policy.ts';
+import type { TokenUsage } from './usage.ts';
+
+/** A result that a store in memory gives at once and a store behind a network gives later. */
+export type MaybePromise<T> = T | Promise<T>;
+
+/** One level's limits and the identity under which its counters are kept. */
+export interface LimitLevel {
+  readonly level: Level;
+  /** Unique within the level: tenant id, workspace UUID, key id. */
+  readonly id: string;
+  readonly limits: Limits;
+}
+
+/**
+ * Everything that limits the calls of one key. Built once per key and configuration version and never changed, so a
+ * store may keep what it derives from it in a `WeakMap`. Counters belong to (level, id), not to this object: a new
+ * version with other limits goes on with the same counters.
+ */
+export interface LimitScope {
+  readonly tenantId: string;
+  /** The tenant's zone, for calendar windows without one of their own. */
+  readonly timeZone: string;
+  /** Tenant, workspace, key, in this order; levels without limits may be left out. */
+  readonly levels: readonly LimitLevel[];
+}
+
+/** What a call is expected to use. */
+export interface Reservation {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** At the dearest candidate's price. */
+  readonly costNanoUsd: number;
+}
+
+export interface AdmitRequest {
+  /** Our request id; a second admit with the same id is a fault of the caller's. */
+  readonly leaseId: string;
+  readonly scope: LimitScope;
+  readonly reservation: Reservation;
+}
+
+/** State of one bucket as the rate headers show it. */
+export interface BucketView {
+  /** Bucket size for requests; tokens per minute for tokens. */
+  readonly limit: number;
+  /** Whole units left, never below 0. */
+  readonly remaining: number;
+  /** Until the bucket is full again, milliseconds. */
+  readonly resetMs: number;
+}
+
+export interface QuotaView {
+  readonly level: Level;
+  readonly id: string;
+  readonly meter: QuotaMeter;
+  readonly limit: number;
+  /** Used and reserved. */
+  readonly used: number;
+  readonly mode: 'hard' | 'soft';
+  /** When the window frees something again, epoch milliseconds. */
+  readonly resetAtMs: number;
+}
+
+/** The tightest bucket of each kind over all levels, and all quota windows. */
+export interface LimitsView {
+  readonly requests: BucketView | undefined;
+  readonly tokens: BucketView | undefined;
+  readonly quotas: readonly QuotaView[];
+  /** Requests in flight and queued at the workspace level. */
+  readonly inFlight: number;
+  readonly queued: number;
+}
+
+/** Why a call was not admitted: a value, not an error. */
+export interface LimitRefusal {
+  readonly kind: 'quota' | 'shed' | 'throttled';
+  readonly level: Level;
+  /** `requests`, `tokens`, `in_flight`, `queued`, or the quota window's id. */
+  readonly limit: string;
+  readonly unit: 'requests' | 'tokens' | 'nanodollars';
+  readonly limitValue: number;
+  readonly used: number;
+  /**
+   * Exact for rates: who waits that long is admitted unless others took it. For quotas: until the window frees enough.
+   * For shed: an estimate, 1 to 30 s. Milliseconds; `Infinity` when waiting never helps (a request larger than the bucket).
+   */
+  readonly retryAfterMs: number;
+}
+
+/** Held from admission to settlement; settled exactly once. */
+export interface AdmissionLease {
+  readonly id: string;
+  readonly scope: LimitScope;
+  readonly reservation: Reservation;
+  /** Epoch milliseconds. */
+  readonly admittedAtMs: number;
+}
+
+export type AdmitResult =
+  | { readonly admitted: true; readonly lease: AdmissionLease; readonly view: LimitsView }
+  | { readonly admitted: false; readonly refusal: LimitRefusal; readonly view: LimitsView };
+
+/**
+ * How a lease ends.
+ * - `unused`: refused before the first upstream byte; everything goes back, the rate tokens too.
+ * - `used`: the slot goes back; quotas and the token bucket are trued up from the reservation to these figures.
+ */
+export type Settlement =
+  | { readonly kind: 'unused' }
+  | { readonly kind: 'used'; readonly usage: TokenUsage; readonly costNanoUsd: number };
+
+/** Quota use outside of a lease: what a replay of the outbox or of the ledger puts back after a restart. */
+export interface ReplayedUse {
+  readonly scope: LimitScope;
+  readonly atMs: number;
+  readonly usage: TokenUsage;
+  readonly costNanoUsd: number;
+}
+
+/**
+ * The state behind limits. Two implementations (`memory`, `valkey`), one conformance suite.
+ *
+ * `admit` is atomic: evaluated in the order quota, bulkhead, rate over all levels, and committed only when all pass. A
+ * store that fails throws; it never answers "admitted" because it could not look.
+ */
+export interface LimitStore {
+  readonly kind: 'memory' | 'valkey';
+  admit(request: AdmitRequest): MaybePromise<AdmitResult>;
+  /** Reserves more for a running call; `undefined` when granted. A hard quota may refuse; rates and slots never do. */
+  topUp(lease: AdmissionLease, more: Reservation): MaybePromise<LimitRefusal | undefined>;
+  /** The call is about to wait for provider capacity; refused when `queued` is reached at some level. */
+  enterQueue(lease: AdmissionLease): MaybePromise<LimitRefusal | undefined>;
+  /** The call waits no longer. Harmless when it never waited. */
+  leaveQueue(lease: AdmissionLease): MaybePromise<void>;
+  /** Ends a lease. A second settlement of the same lease changes nothing and returns false. */
+  settle(lease: AdmissionLease, settlement: Settlement): MaybePromise<boolean>;
+  /** What a key's caller may know of its limits now; takes nothing. */
+  view(scope: LimitScope): MaybePromise<LimitsView>;
+  /** Takes one request from the rate buckets and nothing else (a cache hit). */
+  takeRequest(scope: LimitScope): MaybePromise<LimitRefusal | undefined>;
+  /** Renews this gateway's liveness lease, on which all of its slots hang. Every 3 s; the lease lasts 10 s. */
+  heartbeat(): MaybePromise<void>;
+  /** The quota counters as one JSON-safe value, for the checkpoint on disk. */
+  checkpoint(): MaybePromise<QuotaCheckpoint>;
+  /** Puts a checkpoint's counters in force; call before the first admission. Buckets start full. */
+  restore(checkpoint: QuotaCheckpoint): MaybePromise<void>;
+  /** Adds use that the checkpoint does not hold yet. */
+  replay(use: ReplayedUse): MaybePromise<void>;
+  close(): Promise<void>;
+}
+
+/** Quota counters of every window that has any use: only what was really used, never reservations. */
+export interface QuotaCheckpoint {
+  readonly version: 1;
+  readonly savedAtMs: number;
+  readonly windows: readonly {
+    readonly level: Level;
+    readonly id: string;
+    readonly quota: string;
+    /** Start of each sub-window (epoch ms) and the use in it, oldest first. */
+    readonly steps: readonly (readonly [startMs: number, used: number])[];
+  }[];
+}

@@ -1,0 +1,131 @@
+import type { ProviderDialect } from './catalogue.ts';
+import type { Refusal } from './errors.ts';
+import type { TokenUsage } from './usage.ts';
+
+/** What a caller wants of a model. `messages` is Anthropic's chat; `chat` is OpenAI's. */
+export type Operation = 'chat' | 'messages' | 'responses' | 'embeddings' | 'count_tokens';
+
+/** A parsed inbound call as adapters see it. */
+export interface InboundCall {
+  readonly operation: Operation;
+  /** The bytes as they came. */
+  readonly bytes: Buffer;
+  /** The parsed body; adapters must not change it. */
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly stream: boolean;
+  /** The caller asked for the usage chunk (`stream_options.include_usage`). */
+  readonly wantsUsage: boolean;
+  /** Inbound headers that may travel on (`anthropic-beta`, `anthropic-version`, `openai-beta`), lower case. */
+  readonly forwardHeaders: Readonly<Record<string, string>>;
+}
+
+/** Where a call goes. */
+export interface UpstreamTarget {
+  readonly baseUrl: string;
+  readonly dialect: ProviderDialect;
+  /** The provider's name for the model, sent byte for byte. */
+  readonly providerModel: string;
+  /** Resolved secret, or undefined for providers without one. */
+  readonly secret: string | undefined;
+  readonly extraHeaders: Readonly<Record<string, string>>;
+  /** The workspace's UUID. */
+  readonly tenantMarker: string;
+  readonly carryFields: readonly string[];
+}
+
+/** A request ready to be sent. */
+export interface UpstreamRequest {
+  readonly method: 'POST';
+  readonly origin: string;
+  readonly path: string;
+  /** Flat name, value list, as undici takes it. */
+  readonly headers: string[];
+  readonly body: Buffer;
+}
+
+/** Why an attempt failed, by what may be done about it. */
+export type FaultKind =
+  | 'connect'
+  | 'timeout'
+  | 'server'
+  | 'rate_limited'
+  | 'overloaded'
+  | 'account'
+  | 'context_window'
+  | 'caller'
+  | 'truncated'
+  | 'malformed';
+
+export interface UpstreamFault {
+  readonly kind: FaultKind;
+  readonly status?: number;
+  /** From Retry-After or retry-after-ms, milliseconds, not yet clamped. */
+  readonly retryAfterMs?: number;
+  /** The provider's body, at most 64 KiB, when the dialect's rules let it pass to the caller. */
+  readonly body?: Buffer;
+  readonly contentType?: string;
+  /** For logs; never shown. */
+  readonly detail: string;
+}
+
+/** Faults that the caller caused; they never feed a shared breaker. */
+export const CALLER_FAULTS: readonly FaultKind[] = ['caller', 'context_window'];
+
+/** What was learned from a whole answer. */
+export interface WholeAnswer {
+  /** Absent when the provider gave none; explicit zeros are kept. */
+  readonly usage: TokenUsage | undefined;
+  readonly finishReason: string | undefined;
+  /** The provider's model name in the answer. */
+  readonly model: string | undefined;
+  /** Characters of generated text, for an estimate where usage is absent. */
+  readonly outputChars: number;
+}
+
+/**
+ * Reads one streamed answer as it passes. Bytes go in, bytes to forward come out; the same buffer comes back when
+ * nothing has to be hidden. Any split of the bytes gives the same result.
+ */
+export interface StreamReader {
+  /**
+   * @returns what to forward now. Before the first content, preamble bytes are kept back and come out together with it.
+   * @throws SluiceError `upstream_malformed` when a line passes the cap.
+   */
+  push(chunk: Buffer): Buffer | undefined;
+  /** The first content (text, tool call, reasoning) has been seen. */
+  readonly contentSeen: boolean;
+  /** The dialect's own end (`[DONE]`, `message_stop`) has been seen; without it an end of bytes is a truncation. */
+  readonly ended: boolean;
+  /** An in-band error event of the provider. */
+  readonly fault: UpstreamFault | undefined;
+  readonly usage: TokenUsage | undefined;
+  readonly finishReason: string | undefined;
+  readonly model: string | undefined;
+  readonly outputChars: number;
+  /** Bytes still kept back (for an end without content). */
+  flush(): Buffer | undefined;
+}
+
+/** One wire dialect of providers. */
+export interface ProviderAdapter {
+  readonly dialect: ProviderDialect;
+  /** Operations that pass without translation. */
+  readonly operations: readonly Operation[];
+  /** A refusal (`unsupported_field`) names what cannot be carried. */
+  buildRequest(call: InboundCall, target: UpstreamTarget): UpstreamRequest | Refusal;
+  /** Classifies an answer with a status of 400 or above. `body` is at most 64 KiB. */
+  classify(status: number, headers: Readonly<Record<string, string | string[] | undefined>>, body: Buffer): UpstreamFault;
+  /** A 200 whose body cannot be read, or holds an error, is a fault. */
+  readWhole(call: InboundCall, body: Buffer): WholeAnswer | UpstreamFault;
+  createStreamReader(call: InboundCall): StreamReader;
+}
+
+/** True for a refusal among the results of `buildRequest`. */
+export function isRefusal(value: UpstreamRequest | Refusal): value is Refusal {
+  return 'code' in value;
+}
+
+/** True for a fault among the results of `readWhole`. */
+export function isFault(value: WholeAnswer | UpstreamFault): value is UpstreamFault {
+  return 'kind' in value;
+}

@@ -1,0 +1,75 @@
+import type { CallSettled, CallStarted, EventOrigin } from './events.ts';
+import type { TopicName } from './topology.ts';
+
+/** A message on its way to a topic. Attributes are what subscriptions filter by. */
+export interface OutgoingEvent {
+  /** Unique within a batch. */
+  readonly id: string;
+  readonly topic: TopicName;
+  /** JSON text. */
+  readonly body: string;
+  readonly attributes: Readonly<Record<string, string>>;
+}
+
+export interface EventPublisher {
+  /** Publishes in batches of at most 10; returns the ids that were refused, which the caller sends again. */
+  publish(events: readonly OutgoingEvent[]): Promise<readonly string[]>;
+  close(): Promise<void>;
+}
+
+export interface IncomingEvent {
+  readonly messageId: string;
+  readonly body: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  /** 1 at the first delivery. */
+  readonly receiveCount: number;
+}
+
+/** What a handler says of each message; anything not named was handled. */
+export interface BatchVerdict {
+  /** Delivered again after the back-off, dead-lettered after `maxReceiveCount`. */
+  readonly failed: ReadonlyMap<string, string>;
+}
+
+/** Handles a batch; must be idempotent. Throwing fails the whole batch. */
+export type EventHandler = (batch: readonly IncomingEvent[]) => Promise<BatchVerdict>;
+
+export interface EventConsumer {
+  start(): void;
+  /** Stops receiving, lets the running batch finish. */
+  stop(): Promise<void>;
+  /** Makes every delivery fail (the chaos hook `consumer broken`). */
+  setBroken(broken: boolean): void;
+  readonly state: { readonly broken: boolean; readonly handled: number; readonly failed: number; readonly lastError: string | undefined };
+}
+
+/**
+ * The gateway's durable record. `append*` resolve when `write()` has returned, so what they recorded survives a kill of
+ * the process; `fdatasync` follows within 100 ms.
+ */
+export interface UsageOutbox {
+  readonly gatewayId: string;
+  readonly epoch: number;
+  appendStarted(event: CallStarted): Promise<void>;
+  /** Gives the event its origin and records it. */
+  appendSettled(event: Omit<CallSettled, keyof EventOrigin>): Promise<EventOrigin>;
+  /** The ledger holds everything of this gateway and epoch up to `sequence`; whole segments below it are deleted. */
+  acknowledge(epoch: number, sequence: number): void;
+  /** False at the bound (bytes or hours): new calls are refused before anything is taken. */
+  accepting(): boolean;
+  readonly stats: OutboxStats;
+  close(): Promise<void>;
+}
+
+export interface OutboxStats {
+  readonly epoch: number;
+  readonly lastSequence: number;
+  readonly publishedSequence: number;
+  readonly ackedSequence: number;
+  /** Settled events not yet acknowledged by the ledger, over all epochs. */
+  readonly pending: number;
+  /** Age of the oldest of those, milliseconds; 0 when none. */
+  readonly oldestAgeMs: number;
+  readonly bytes: number;
+  readonly segments: number;
+}
