@@ -1,3 +1,7 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Dialect } from '@sluice/contracts';
+import type { Heartbeats, SilentStream } from './heartbeats.ts';
+
 /**
  * The caller's end of a call. The only thing that touches the socket's answer: headers are written once, bytes go out
  * in order, and the last byte leaves only when `finish` is called, which the settle stage does after the record is on disk.
@@ -21,4 +25,174 @@ export interface ClientResponse {
   finish(last?: Buffer): Promise<void>;
   /** Cuts the connection without a correct end (a reader that is too slow). */
   destroy(): void;
+}
+
+const BEAT: Record<Dialect, Buffer> = {
+  openai: Buffer.from(': heartbeat\n\n'),
+  anthropic: Buffer.from('event: ping\ndata: {"type": "ping"}\n\n'),
+};
+
+/** An unread body up to this size is read and dropped, so that the connection can go on; a larger one ends it. */
+const DRAIN_BYTES = 64 * 1024;
+/** How long a caller that still sends may take to read a refusal before its connection is cut. */
+const LINGER_MS = 1_000;
+
+export interface ClientResponseOptions {
+  readonly dialect: Dialect;
+  /** Absent for answers that never stream. */
+  readonly heartbeats?: Heartbeats;
+}
+
+/** The answer of one `node:http` exchange. */
+export function createClientResponse(res: ServerResponse, req: IncomingMessage, options: ClientResponseOptions): ClientResponse {
+  return new NodeClientResponse(res, req, options);
+}
+
+/** A class, so that its functions are made once and not per call. */
+class NodeClientResponse implements ClientResponse, SilentStream {
+  readonly #res: ServerResponse;
+  readonly #req: IncomingMessage;
+  readonly #options: ClientResponseOptions;
+  /** Name, value, name, value … as `writeHead` takes it. */
+  readonly #headers: string[] = [];
+  #streaming = false;
+  #lingers = false;
+  #ended = false;
+  #wrote = false;
+  /** The last four bytes written, to know whether an event ended there. */
+  #tail = 0x0a0a;
+  silentTicks = 0;
+
+  constructor(res: ServerResponse, req: IncomingMessage, options: ClientResponseOptions) {
+    this.#res = res;
+    this.#req = req;
+    this.#options = options;
+  }
+
+  get committed(): boolean {
+    return this.#res.headersSent;
+  }
+
+  get finished(): boolean {
+    return this.#ended || this.#res.destroyed;
+  }
+
+  get bufferedBytes(): number {
+    return this.#res.writableLength;
+  }
+
+  setHeader(name: string, value: string): void {
+    const headers = this.#headers;
+    for (let i = 0; i < headers.length; i += 2) {
+      if (headers[i] === name) {
+        headers[i + 1] = value;
+        return;
+      }
+    }
+    headers.push(name, value);
+  }
+
+  commit(status: number, { stream, contentType, contentLength }: { stream: boolean; contentType: string; contentLength?: number }): void {
+    const res = this.#res;
+    if (res.headersSent || res.destroyed) return;
+    this.setHeader('content-type', contentType);
+    if (stream) {
+      this.setHeader('cache-control', 'no-cache, no-transform');
+      this.setHeader('x-accel-buffering', 'no');
+    } else if (contentLength !== undefined) {
+      this.setHeader('content-length', String(contentLength));
+    }
+    if (!this.#req.complete && !drainsSoon(this.#req)) {
+      this.#lingers = true;
+      this.setHeader('connection', 'close');
+    }
+    res.writeHead(status, this.#headers);
+    if (!stream) return;
+    this.#streaming = true;
+    res.flushHeaders();
+    this.#options.heartbeats?.add(this);
+    res.once('close', () => this.#options.heartbeats?.remove(this));
+  }
+
+  write(chunk: Buffer): boolean {
+    if (this.#ended || this.#res.destroyed) return true;
+    this.#wrote = true;
+    if (this.#streaming) this.#noteTail(chunk);
+    return this.#res.write(chunk);
+  }
+
+  onDrain(listener: () => void): void {
+    this.#res.on('drain', listener);
+  }
+
+  finish(last?: Buffer): Promise<void> {
+    const res = this.#res;
+    if (this.#ended || res.destroyed) return Promise.resolve();
+    this.#ended = true;
+    if (this.#streaming) this.#options.heartbeats?.remove(this);
+    if (this.#lingers) return this.#finishLingering(last);
+    return new Promise((resolve) => {
+      res.once('finish', resolve);
+      res.once('close', resolve);
+      if (last === undefined) res.end();
+      else res.end(last);
+    });
+  }
+
+  destroy(): void {
+    this.#ended = true;
+    if (this.#streaming) this.#options.heartbeats?.remove(this);
+    this.#res.destroy();
+  }
+
+  takeSilence(): boolean {
+    const silent = !this.#wrote;
+    this.#wrote = false;
+    return silent;
+  }
+
+  beat(): void {
+    if (this.#ended || this.#res.destroyed || this.#res.writableNeedDrain || !this.#atEventEnd()) return;
+    this.#res.write(BEAT[this.#options.dialect]);
+  }
+
+  #atEventEnd(): boolean {
+    const tail = this.#tail;
+    return (tail & 0xffff) === 0x0a0a || (tail & 0xffff) === 0x0d0d || tail === 0x0d0a0d0a;
+  }
+
+  #noteTail(chunk: Buffer): void {
+    let tail = this.#tail;
+    for (let i = Math.max(0, chunk.length - 4); i < chunk.length; i += 1) tail = ((tail << 8) | (chunk[i] as number)) >>> 0;
+    this.#tail = tail;
+  }
+
+  /**
+   * The caller still sends a body that nobody will read. Closing at once would reset the connection before the refusal
+   * was read, so the answer goes out whole, and the end waits until the caller stops, or for the linger time.
+   */
+  #finishLingering(last: Buffer | undefined): Promise<void> {
+    const res = this.#res;
+    const req = this.#req;
+    return new Promise((resolve) => {
+      const cut = (): void => {
+        clearTimeout(timer);
+        resolve();
+        res.end();
+      };
+      const timer = setTimeout(cut, LINGER_MS);
+      timer.unref();
+      req.once('end', cut);
+      res.once('close', cut);
+      req.resume();
+      if (last === undefined) resolve();
+      else res.write(last, () => resolve());
+    });
+  }
+}
+
+/** True when what is left of the body is so little that reading it costs less than a new connection. */
+function drainsSoon(req: IncomingMessage): boolean {
+  const length = Number(req.headers['content-length'] ?? Number.NaN);
+  return length <= DRAIN_BYTES && req.headers['transfer-encoding'] === undefined;
 }
