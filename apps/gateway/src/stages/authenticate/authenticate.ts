@@ -1,0 +1,55 @@
+import { hash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { HEADER, parseApiKey, type Clock, type Refusal } from '@sluice/contracts';
+import type { CompiledConfig, CompiledKey } from '../../compiled-config.ts';
+import type { Stage } from '../../stage.ts';
+import { duplicateHeader } from './duplicate-header.ts';
+
+/** Compared with when a key id is unknown, so that both ways take the same time. */
+const NO_DIGEST = Buffer.alloc(32);
+const UNAUTHENTICATED: Refusal = { code: 'unauthenticated' };
+
+/** Finds the key by headers alone. Every way to fail gives the same answer, so that nobody learns which keys exist. */
+export function createAuthenticateStage({ clock }: { clock: Clock }): Stage {
+  return {
+    name: 'authenticate',
+    run(call) {
+      const result = authenticateRequest(call.config, call.request, clock.now());
+      if ('code' in result) return result;
+      call.key = result;
+      return undefined;
+    },
+  };
+}
+
+/**
+ * The key of a request, from `Authorization: Bearer` or `x-api-key`.
+ *
+ * @param nowMs epoch milliseconds, for the key's expiry.
+ */
+export function authenticateRequest(config: CompiledConfig, request: IncomingMessage, nowMs: number): CompiledKey | Refusal {
+  const repeated = duplicateHeader(request.rawHeaders);
+  if (repeated !== undefined) {
+    return { code: 'duplicate_header', param: repeated, message: `The header '${repeated}' was sent more than once; send it once.` };
+  }
+  const text = presentedKey(request);
+  const keyId = text === undefined ? undefined : parseApiKey(text)?.keyId;
+  if (text === undefined || keyId === undefined) return UNAUTHENTICATED;
+  const key = config.keys.get(keyId);
+  const matches = timingSafeEqual(hash('sha256', text, 'buffer'), key?.digest ?? NO_DIGEST);
+  if (key === undefined || !matches || key.expiresAtMs <= nowMs) return UNAUTHENTICATED;
+  if (key.record.allowAddresses !== undefined && !key.allowsAddress(request.socket.remoteAddress ?? '')) return { code: 'address_not_allowed' };
+  if (request.headers[HEADER.actWorkspace] !== undefined) return { code: 'act_workspace_refused' };
+  return key;
+}
+
+/** The one key that was sent; undefined when there is none, or two that differ. */
+function presentedKey(request: IncomingMessage): string | undefined {
+  const { authorization } = request.headers;
+  const header = request.headers['x-api-key'];
+  const apiKey = typeof header === 'string' ? header.trim() : undefined;
+  if (authorization === undefined) return apiKey;
+  const bearer = authorization.slice(0, 7).toLowerCase() === 'bearer ' ? authorization.slice(7).trim() : undefined;
+  if (apiKey === undefined || apiKey === bearer) return bearer;
+  return undefined;
+}

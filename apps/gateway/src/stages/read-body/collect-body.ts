@@ -1,0 +1,49 @@
+import type { IncomingMessage } from 'node:http';
+
+export type CollectedBody =
+  | { readonly kind: 'whole'; readonly body: Buffer }
+  | { readonly kind: 'too_large' }
+  | { readonly kind: 'silence' }
+  | { readonly kind: 'gone' };
+
+/**
+ * Reads a request body into one buffer, never more than `maxBytes` of it.
+ *
+ * @param silenceMs how long the caller may send nothing before the body counts as never coming.
+ */
+export function collectBody(request: IncomingMessage, maxBytes: number, silenceMs: number): Promise<CollectedBody> {
+  return new Promise((resolve) => {
+    let first: Buffer | undefined;
+    let chunks: Buffer[] | undefined;
+    let size = 0;
+
+    const settle = (result: CollectedBody): void => {
+      clearTimeout(timer);
+      request.off('data', onData);
+      request.off('end', onEnd);
+      request.off('close', onClose);
+      resolve(result);
+    };
+    const onData = (chunk: Buffer): void => {
+      timer.refresh();
+      size += chunk.length;
+      if (size > maxBytes) {
+        request.pause();
+        settle({ kind: 'too_large' });
+        return;
+      }
+      if (first === undefined) first = chunk;
+      else (chunks ??= [first]).push(chunk);
+    };
+    const onEnd = (): void => {
+      settle({ kind: 'whole', body: chunks === undefined ? (first ?? Buffer.alloc(0)) : Buffer.concat(chunks, size) });
+    };
+    const onClose = (): void => settle({ kind: 'gone' });
+    const timer = setTimeout(() => settle({ kind: 'silence' }), silenceMs);
+    timer.unref();
+
+    request.on('data', onData);
+    request.on('end', onEnd);
+    request.on('close', onClose);
+  });
+}

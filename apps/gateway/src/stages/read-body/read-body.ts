@@ -1,0 +1,91 @@
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import type { Clock, Refusal } from '@sluice/contracts';
+import type { Call } from '../../call.ts';
+import type { CompiledKey } from '../../compiled-config.ts';
+import type { Stage } from '../../stage.ts';
+import { collectBody, type CollectedBody } from './collect-body.ts';
+import { duplicateTopLevelKey } from './top-level-keys.ts';
+
+/** Fields that decide about model, price, limits or output; two parsers must not disagree about them. */
+const WATCHED_KEYS: ReadonlySet<string> = new Set([
+  'model', 'stream', 'max_tokens', 'max_completion_tokens', 'n', 'user', 'messages', 'tools', 'metadata', 'stream_options', 'input', 'sim',
+]);
+const DEFAULT_SILENCE_MS = 30_000;
+/** `application/json`, `application/vnd.x+json`, with parameters or without. */
+const JSON_TYPE = /^\s*(application|text)\/([\w.-]+\+)?json\s*(;|$)/i;
+
+export interface ReadBodyDeps {
+  readonly clock: Clock;
+  /** How long a caller may stop in the middle of its body. */
+  readonly silenceMs?: number;
+}
+
+/** Reads the body within the workspace's cap and parses it once. */
+export function createReadBodyStage({ clock, silenceMs = DEFAULT_SILENCE_MS }: ReadBodyDeps): Stage {
+  return {
+    name: 'read_body',
+    async run(call) {
+      const { maxBodyBytes } = (call.key as CompiledKey).workspace.policy;
+      const early = refuseByHeaders(call.request, maxBodyBytes);
+      if (early !== undefined) return early;
+      const startedAt = clock.monotonic();
+      const collected = await collectBody(call.request, maxBodyBytes, silenceMs);
+      call.timing.bodyReadMs = clock.monotonic() - startedAt;
+      return collected.kind === 'whole' ? parse(call, collected.body) : incomplete(collected, maxBodyBytes, silenceMs);
+    },
+  };
+}
+
+function refuseByHeaders(request: IncomingMessage, maxBodyBytes: number): Refusal | undefined {
+  const { headers } = request;
+  const encoding = headers['content-encoding'];
+  if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
+    return { code: 'unsupported_encoding', message: 'The request body must not be compressed; send it without content-encoding.' };
+  }
+  const type = headers['content-type'];
+  if (type !== undefined && !JSON_TYPE.test(type)) {
+    return { code: 'unsupported_encoding', message: 'The request body must be JSON; send it with content-type: application/json.' };
+  }
+  return Number(headers['content-length'] ?? 0) > maxBodyBytes ? tooLarge(maxBodyBytes) : undefined;
+}
+
+function incomplete(collected: Exclude<CollectedBody, { kind: 'whole' }>, maxBodyBytes: number, silenceMs: number): Refusal {
+  switch (collected.kind) {
+    case 'too_large':
+      return tooLarge(maxBodyBytes);
+    case 'silence':
+      return { code: 'request_timeout', message: `The request body stopped coming for ${silenceMs / 1000} s before its end.` };
+    case 'gone':
+      return { code: 'client_closed' };
+  }
+}
+
+function tooLarge(maxBodyBytes: number): Refusal {
+  return { code: 'body_too_large', message: `The request body is larger than the ${maxBodyBytes.toLocaleString('en-US')} bytes that this workspace allows.` };
+}
+
+function parse(call: Call, body: Buffer): Refusal | undefined {
+  if (body.length === 0) return { code: 'invalid_json', message: 'The request body is empty; send a JSON object.' };
+  if (!isUtf8(body)) return { code: 'invalid_json', message: 'The request body is not valid UTF-8.' };
+  let json: unknown;
+  try {
+    json = JSON.parse(body.toString('utf8'));
+  } catch (error) {
+    return { code: 'invalid_json', message: `The request body is not valid JSON${position(error)}.` };
+  }
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
+    return { code: 'invalid_json', message: 'The request body must be a JSON object.' };
+  }
+  const twice = duplicateTopLevelKey(body, WATCHED_KEYS);
+  if (twice !== undefined) return { code: 'duplicate_key', param: twice, message: `The request body names '${twice}' twice; name it once.` };
+  call.body = body;
+  call.json = json as Record<string, unknown>;
+  return undefined;
+}
+
+/** Where the parser stopped. Its text is not passed on: it quotes the body. */
+function position(error: unknown): string {
+  const match = error instanceof Error ? /position (\d+)/.exec(error.message) : null;
+  return match === null ? ' (it ends too early, perhaps)' : ` (at byte ${match[1]}, about)`;
+}

@@ -1,0 +1,64 @@
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/**
+ * The first watched field that stands twice at the top of a JSON object. `JSON.parse` keeps the last one in silence; a
+ * provider's parser may keep the first, and would then answer for another model than the one that was checked.
+ *
+ * @param json bytes that `JSON.parse` has accepted as an object.
+ */
+export function duplicateTopLevelKey(json: Buffer, watched: ReadonlySet<string>): string | undefined {
+  const seen = new Set<string>();
+  let depth = 0;
+  let expectsKey = false;
+  for (let i = 0; i < json.length; i += 1) {
+    switch (json[i]) {
+      case QUOTE: {
+        const end = stringEnd(json, i);
+        if (depth === 1 && expectsKey) {
+          const key = keyText(json, i, end);
+          if (watched.has(key)) {
+            if (seen.has(key)) return key;
+            seen.add(key);
+          }
+          expectsKey = false;
+        }
+        i = end;
+        break;
+      }
+      case 0x7b: // {
+        depth += 1;
+        expectsKey = depth === 1;
+        break;
+      case 0x5b: // [
+        depth += 1;
+        break;
+      case 0x7d: // }
+      case 0x5d: // ]
+        depth -= 1;
+        break;
+      case 0x2c: // ,
+        expectsKey = depth === 1;
+        break;
+    }
+  }
+  return undefined;
+}
+
+/** Index of the closing quote of the string that opens at `start`. */
+function stringEnd(json: Buffer, start: number): number {
+  let end = json.indexOf(QUOTE, start + 1);
+  while (end !== -1) {
+    let slashes = 0;
+    while (json[end - 1 - slashes] === BACKSLASH) slashes += 1;
+    if (slashes % 2 === 0) return end;
+    end = json.indexOf(QUOTE, end + 1);
+  }
+  return json.length;
+}
+
+/** A key may be written with escapes (`"mod\u0065l"`), so those are read as JSON reads them. */
+function keyText(json: Buffer, start: number, end: number): string {
+  const raw = json.toString('utf8', start, end + 1);
+  return raw.includes('\\') ? String(JSON.parse(raw)) : raw.slice(1, -1);
+}

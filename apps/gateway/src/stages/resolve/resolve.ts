@@ -1,0 +1,119 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Clock, InboundCall, Model, Operation, Refusal } from '@sluice/contracts';
+import type { Call } from '../../call.ts';
+import type { CompiledConfig, CompiledKey } from '../../compiled-config.ts';
+import { billedPriceOf } from '../../metering/pricing.ts';
+import type { Stage } from '../../stage.ts';
+import { judgeModel, killRefusal, modelNotFound } from './judge-model.ts';
+import { readLabels } from './labels.ts';
+import { findModel } from './model-lookup.ts';
+import { validateBody } from './validate-body.ts';
+
+type Body = Readonly<Record<string, unknown>>;
+
+const MAX_END_USER = 256;
+const FORWARD_HEADERS = ['anthropic-beta', 'anthropic-version', 'openai-beta'] as const;
+const NO_HEADERS: Readonly<Record<string, string>> = {};
+
+interface Candidates {
+  readonly models: readonly [Model, ...Model[]];
+  readonly pinned: boolean;
+}
+
+/**
+ * Turns the body into what is wanted of which model, and refuses what may not be had. It comes before anything is
+ * reserved, because the price depends on the model.
+ */
+export function createResolveStage({ clock }: { clock: Clock }): Stage {
+  return {
+    name: 'resolve',
+    run(call) {
+      const key = call.key as CompiledKey;
+      const { workspace, tenant, policy, priceBook, killSwitch } = key.workspace;
+      if (workspace.status === 'suspended' || tenant.status === 'suspended') return { code: 'workspace_suspended' };
+      if (killSwitch !== undefined) return killRefusal(killSwitch);
+
+      const body = call.json as Body;
+      const invalid = validateBody(call.operation, body);
+      if (invalid !== undefined) return invalid;
+      const labels = readLabels(call.request.headers, key.record.tags);
+      if ('code' in labels) return labels;
+      const { feature, tags } = labels;
+      const stopped = feature === undefined ? undefined : featureKill(call.config, feature);
+      if (stopped !== undefined) return stopped;
+
+      const candidates = candidatesFor(call, key, body.model as string, feature, clock.now());
+      if ('code' in candidates) return candidates;
+      const billedPrice = billedPriceOf(priceBook, candidates.models[0], policy);
+      if (billedPrice === undefined) {
+        return { code: 'price_unknown', param: 'model', message: `The model '${candidates.models[0].id}' has no price and this workspace does not allow unpriced calls.` };
+      }
+      call.resolved = {
+        inbound: inboundCall(call, body),
+        modelRequested: body.model as string,
+        candidates: candidates.models,
+        pinned: candidates.pinned,
+        feature,
+        tags,
+        endUser: endUserOf(call.operation, body),
+        maxOutputTokens: maxOutputOf(body),
+        choices: typeof body.n === 'number' ? body.n : 1,
+        billedPrice,
+        priceVersion: priceBook.version,
+      };
+      return undefined;
+    },
+  };
+}
+
+function candidatesFor(call: Call, key: CompiledKey, requested: string, feature: string | undefined, nowMs: number): Candidates | Refusal {
+  const { routing } = key.workspace.policy;
+  const name = Object.hasOwn(routing.aliases, requested) ? (routing.aliases[requested] as string) : requested;
+  const named = findModel(call.config, name);
+  if (named === undefined) return modelNotFound(requested);
+  const { model, pinned } = named;
+  const refusal = judgeModel(call.config, key, model, call.operation, nowMs);
+  const preferredId = feature !== undefined && Object.hasOwn(routing.features, feature) ? routing.features[feature]?.model : undefined;
+  if (pinned || preferredId === undefined || preferredId === model.id) return refusal ?? { models: [model], pinned };
+  const preferred = call.config.models.get(preferredId);
+  const usable = preferred !== undefined && judgeModel(call.config, key, preferred, call.operation, nowMs) === undefined;
+  if (refusal !== undefined) return refusal;
+  return { models: usable ? [preferred, model] : [model], pinned: false };
+}
+
+function featureKill(config: CompiledConfig, feature: string): Refusal | undefined {
+  for (const kill of config.killSwitches) if (kill.scope === 'feature' && kill.target === feature) return killRefusal(kill);
+  return undefined;
+}
+
+function inboundCall(call: Call, body: Body): InboundCall {
+  const options = body.stream_options as { include_usage?: unknown } | null | undefined;
+  return {
+    operation: call.operation,
+    bytes: call.body as Buffer,
+    body,
+    stream: body.stream === true && call.operation !== 'embeddings' && call.operation !== 'count_tokens',
+    wantsUsage: options?.include_usage === true,
+    forwardHeaders: forwardHeaders(call.request.headers),
+  };
+}
+
+function forwardHeaders(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
+  let forwarded: Record<string, string> | undefined;
+  for (const name of FORWARD_HEADERS) {
+    const value = headers[name];
+    if (typeof value === 'string') (forwarded ??= {})[name] = value;
+  }
+  return forwarded ?? NO_HEADERS;
+}
+
+function endUserOf(operation: Operation, body: Body): string | undefined {
+  const metadata = body.metadata as { user_id?: unknown } | null | undefined;
+  const user = operation === 'messages' ? metadata?.user_id : body.user;
+  return typeof user === 'string' && user !== '' ? user.slice(0, MAX_END_USER) : undefined;
+}
+
+function maxOutputOf(body: Body): number | undefined {
+  const bound = body.max_completion_tokens ?? body.max_tokens ?? body.max_output_tokens;
+  return typeof bound === 'number' && Number.isInteger(bound) && bound > 0 ? bound : undefined;
+}
