@@ -56,6 +56,9 @@ export const CallStarted = z.object({
   price_version: z.int().min(0),
   /** Billed price of the model at this moment, so that an interrupted call is priced without the catalogue. */
   billed_price: z.object({ input_picousd: z.int().min(0), output_picousd: z.int().min(0) }),
+  /** What the first provider of the plan charges us; absent when unknown. */
+  provider_price: z.object({ input_picousd: z.int().min(0), output_picousd: z.int().min(0) }).optional(),
+  priority: Priority,
 });
 export type CallStarted = z.infer<typeof CallStarted>;
 
