@@ -1,1 +1,13 @@
-export {};
+export * from './logger.ts';
+export * from './config.ts';
+export * from './metrics.ts';
+export * from './ids.ts';
+export * from './trace-context.ts';
+export * from './problem.ts';
+export * from './app.ts';
+export * from './listen.ts';
+export * from './admin-server.ts';
+export * from './run-service.ts';
+export * from './service-auth.ts';
+export * from './sse-stream.ts';
+export * from './write-file-atomic.ts';
