@@ -1,4 +1,4 @@
-import { Limits, Policy } from './policy.ts';
+import { Limits, Policy, PolicyOverride } from './policy.ts';
 import { mergePolicy } from './merge-policy.ts';
 
 const plan = Policy.parse({ limits: { requests: { perSecond: 5, burst: 10 }, concurrency: { inFlight: 10, queued: 10 } }, routing: { chain: [{ provider: 'primary' }] } });
@@ -33,6 +33,12 @@ describe('a workspace overrides single fields of its plan', () => {
     expect(merged.limits.requests).toEqual({ perSecond: 1, burst: 1 });
     expect(merged.limits.concurrency).toEqual({ inFlight: 10, queued: 10 });
     expect(merged.routing).toEqual(plan.routing);
+  });
+
+  it('parsing an override brings no defaults that would replace the plan\'s own values', () => {
+    const enterprise = Policy.parse({ ...plan, priority: 'high', routing: { ...plan.routing, learned: true } });
+    expect(PolicyOverride.parse({ routing: {}, limits: {} })).toEqual({ routing: {}, limits: {} });
+    expect(mergePolicy(enterprise, PolicyOverride.parse({ routing: {} }))).toEqual(enterprise);
   });
 
   it('an impossible combination is refused, not clamped', () => {

@@ -191,17 +191,27 @@ export const Policy = z.strictObject({
 });
 export type Policy = z.infer<typeof Policy>;
 
+/** The shape of an override: every field optional and without its default, so that what is absent stays the plan's. */
+type OverrideShape<S extends z.ZodRawShape> = {
+  [K in keyof S]: z.ZodOptional<S[K] extends z.ZodDefault<infer Inner> ? Inner : S[K]>;
+};
+
+function overrideOf<S extends z.ZodRawShape>(schema: z.ZodObject<S>): z.ZodObject<OverrideShape<S>, z.core.$strict> {
+  const fields = Object.entries(schema.shape).map(([name, field]) => [name, z.optional(field instanceof z.ZodDefault ? field.unwrap() : field)]);
+  return z.strictObject(Object.fromEntries(fields) as OverrideShape<S>);
+}
+
 /**
  * Single fields of a plan's policy that a workspace overrides, by top-level field; `limits`, `routing`, `deadlines`,
  * `retries`, `dataRules` and `cache` are merged one level deep.
  */
 export const PolicyOverride = z.strictObject({
-  ...Policy.omit({ limits: true, routing: true, deadlines: true, retries: true, dataRules: true, cache: true }).partial().shape,
-  limits: Limits.partial().optional(),
-  routing: Routing.partial().optional(),
-  deadlines: Deadlines.partial().optional(),
-  retries: Retries.partial().optional(),
-  dataRules: DataRules.partial().optional(),
-  cache: ResponseCache.partial().optional(),
+  ...overrideOf(Policy.omit({ limits: true, routing: true, deadlines: true, retries: true, dataRules: true, cache: true })).shape,
+  limits: overrideOf(Limits).optional(),
+  routing: overrideOf(Routing).optional(),
+  deadlines: overrideOf(Deadlines).optional(),
+  retries: overrideOf(Retries).optional(),
+  dataRules: overrideOf(DataRules).optional(),
+  cache: overrideOf(ResponseCache).optional(),
 });
 export type PolicyOverride = z.infer<typeof PolicyOverride>;
