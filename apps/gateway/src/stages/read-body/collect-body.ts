@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { CancelToken } from '../../cancel-token.ts';
 
 export type CollectedBody =
   | { readonly kind: 'whole'; readonly body: Buffer }
@@ -11,14 +12,15 @@ export type CollectedBody =
  *
  * @param silenceMs how long the caller may send nothing before the body counts as never coming.
  */
-export function collectBody(request: IncomingMessage, maxBytes: number, silenceMs: number): Promise<CollectedBody> {
+export function collectBody(request: IncomingMessage, maxBytes: number, silenceMs: number, cancel: CancelToken): Promise<CollectedBody> {
   return new Promise((resolve) => {
     let first: Buffer | undefined;
     let chunks: Buffer[] | undefined;
     let size = 0;
-
+    let unsubscribe: () => void = () => undefined;
     const settle = (result: CollectedBody): void => {
       clearTimeout(timer);
+      unsubscribe();
       request.off('data', onData);
       request.off('end', onEnd);
       request.off('close', onClose);
@@ -41,6 +43,8 @@ export function collectBody(request: IncomingMessage, maxBytes: number, silenceM
     const onClose = (): void => settle({ kind: 'gone' });
     const timer = setTimeout(() => settle({ kind: 'silence' }), silenceMs);
     timer.unref();
+    unsubscribe = cancel.onCancel(() => settle({ kind: 'gone' }));
+    if (cancel.reason !== undefined) return;
 
     request.on('data', onData);
     request.on('end', onEnd);

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Clock, Refusal } from '@sluice/contracts';
 import type { Call } from '../../call.ts';
 import type { CompiledKey } from '../../compiled-config.ts';
+import { cancelRefusal } from '../../pipeline.ts';
 import type { Stage } from '../../stage.ts';
 import { collectBody, type CollectedBody } from './collect-body.ts';
 import { duplicateTopLevelKey } from './top-level-keys.ts';
@@ -30,9 +31,9 @@ export function createReadBodyStage({ clock, silenceMs = DEFAULT_SILENCE_MS }: R
       const early = refuseByHeaders(call.request, maxBodyBytes);
       if (early !== undefined) return early;
       const startedAt = clock.monotonic();
-      const collected = await collectBody(call.request, maxBodyBytes, silenceMs);
+      const collected = await collectBody(call.request, maxBodyBytes, silenceMs, call.cancel);
       call.timing.bodyReadMs = clock.monotonic() - startedAt;
-      return collected.kind === 'whole' ? parse(call, collected.body) : incomplete(collected, maxBodyBytes, silenceMs);
+      return collected.kind === 'whole' ? parse(call, collected.body) : incomplete(call, collected, maxBodyBytes, silenceMs);
     },
   };
 }
@@ -50,14 +51,14 @@ function refuseByHeaders(request: IncomingMessage, maxBodyBytes: number): Refusa
   return Number(headers['content-length'] ?? 0) > maxBodyBytes ? tooLarge(maxBodyBytes) : undefined;
 }
 
-function incomplete(collected: Exclude<CollectedBody, { kind: 'whole' }>, maxBodyBytes: number, silenceMs: number): Refusal {
+function incomplete(call: Call, collected: Exclude<CollectedBody, { kind: 'whole' }>, maxBodyBytes: number, silenceMs: number): Refusal {
   switch (collected.kind) {
     case 'too_large':
       return tooLarge(maxBodyBytes);
     case 'silence':
       return { code: 'request_timeout', message: `The request body stopped coming for ${silenceMs / 1000} s before its end.` };
     case 'gone':
-      return { code: 'client_closed' };
+      return cancelRefusal(call);
   }
 }
 

@@ -1,0 +1,28 @@
+import type { BucketView, LimitsView } from '@sluice/contracts';
+import type { CompiledKey } from '../compiled-config.ts';
+
+/** What a key's caller may know of its own limits: `GET /v1/usage`. Money in nanodollars. */
+export function usageBody(key: CompiledKey, view: LimitsView): object {
+  return {
+    object: 'usage',
+    workspace: key.workspace.workspace.slug,
+    key_id: key.record.keyId,
+    requests: bucketBody(view.requests),
+    tokens: bucketBody(view.tokens),
+    in_flight: view.inFlight,
+    queued: view.queued,
+    quotas: view.quotas.map((quota) => ({
+      level: quota.level,
+      meter: quota.meter,
+      mode: quota.mode,
+      limit: quota.limit,
+      used: quota.used,
+      remaining: Math.max(0, quota.limit - quota.used),
+      resets_at: Number.isFinite(quota.resetAtMs) ? new Date(quota.resetAtMs).toISOString() : null,
+    })),
+  };
+}
+
+function bucketBody(bucket: BucketView | undefined): object | null {
+  return bucket === undefined ? null : { limit: bucket.limit, remaining: bucket.remaining, reset_ms: bucket.resetMs };
+}
