@@ -25,3 +25,4 @@ export * from './api/chaos.ts';
 export * from './api/stack.ts';
 export * from './api/service-auth.ts';
 export * from './api/seed.ts';
+export * from './api/tenant-upstream.ts';
