@@ -1,1 +1,6 @@
-export {};
+export * from './token-bucket.ts';
+export { createMemoryLimitStore, type MemoryLimitStore } from './memory-limit-store.ts';
+export { windowSpan, type WindowSpan } from './quota-window.ts';
+export { calendarOf, type Calendar, type Period } from './calendar.ts';
+export * from './fair-queue.ts';
+export * from './slot-pool.ts';

@@ -1,1 +1,4 @@
-export {};
+export * from './breaker.ts';
+export * from './retry.ts';
+export * from './retry-budget.ts';
+export * from './deadline.ts';

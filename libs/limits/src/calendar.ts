@@ -1,0 +1,72 @@
+/** A half-open span of time, epoch milliseconds. */
+export interface Period {
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+const HOUR_MS = 3_600_000;
+/** No zone is further from UTC than 14 hours; one more for a change of clocks. */
+const FURTHEST_MS = 15 * HOUR_MS;
+
+/**
+ * Days or months of a time zone. A period starts at the first instant of its first local day, so it is right on days
+ * of 23 and 25 hours and where a day begins at 01:00 because midnight is skipped.
+ */
+export interface Calendar {
+  /** The period that holds an instant. The last answer is kept, so a repeated question costs a comparison. */
+  periodAt(ms: number): Period;
+}
+
+const calendars = new Map<string, Calendar>();
+
+/** The calendar of a zone; one shared instance per zone and period. Throws a RangeError when the zone is unknown. */
+export function calendarOf(timeZone: string, period: 'day' | 'month'): Calendar {
+  const id = `${period} ${timeZone}`;
+  const known = calendars.get(id);
+  if (known !== undefined) return known;
+  const made = createCalendar(timeZone, period);
+  calendars.set(id, made);
+  return made;
+}
+
+function createCalendar(timeZone: string, period: 'day' | 'month'): Calendar {
+  const format = new Intl.DateTimeFormat('en-US', { timeZone, calendar: 'gregory', year: 'numeric', month: 'numeric', day: 'numeric' });
+
+  /** The local date of an instant, as the UTC midnight of that date. */
+  const localDate = (ms: number): number => {
+    let year = 0;
+    let month = 1;
+    let day = 1;
+    for (const { type, value } of format.formatToParts(ms)) {
+      if (type === 'year') year = Number(value);
+      else if (type === 'month') month = Number(value);
+      else if (type === 'day') day = Number(value);
+    }
+    return Date.UTC(year, month - 1, day);
+  };
+
+  /** First instant whose local date is `date` or later. */
+  const startOf = (date: number): number => {
+    let before = date - FURTHEST_MS;
+    let after = date + FURTHEST_MS;
+    while (after - before > 1) {
+      const middle = Math.floor((before + after) / 2);
+      if (localDate(middle) >= date) after = middle;
+      else before = middle;
+    }
+    return after;
+  };
+
+  let last: Period | undefined;
+  return {
+    periodAt(ms) {
+      if (last !== undefined && ms >= last.startMs && ms < last.endMs) return last;
+      const date = new Date(localDate(ms));
+      const [year, month, day] = [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()];
+      const first = period === 'day' ? Date.UTC(year, month, day) : Date.UTC(year, month, 1);
+      const next = period === 'day' ? Date.UTC(year, month, day + 1) : Date.UTC(year, month + 1, 1);
+      last = { startMs: startOf(first), endMs: startOf(next) };
+      return last;
+    },
+  };
+}
