@@ -1,1 +1,3 @@
-export {};
+export * from './outcome-bars.tsx';
+export * from './badge.tsx';
+export * from './format.ts';

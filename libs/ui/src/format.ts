@@ -1,0 +1,25 @@
+/** A whole number with thousands separated. */
+export function formatCount(value: number): string {
+  return value.toLocaleString('en-US', { maximumFractionDigits: 0 });
+}
+
+/** A duration as people say it: `340 ms`, `4.2 s`, `3 min`, `5 h`. */
+export function formatDuration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
+  if (ms < 3_600_000) return `${Math.round(ms / 60_000)} min`;
+  return `${Math.round(ms / 3_600_000)} h`;
+}
+
+/** Bytes in the unit that reads best: `512 B`, `14.2 kB`, `118 MB`. */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`;
+  if (bytes < 1_000_000) return `${(bytes / 1000).toFixed(1)} kB`;
+  return `${Math.round(bytes / 1_000_000)} MB`;
+}
+
+/** Nanodollars as dollars with enough digits to see small amounts. */
+export function formatNanoUsd(nanoUsd: number): string {
+  const dollars = nanoUsd / 1e9;
+  return `$${dollars.toFixed(dollars !== 0 && Math.abs(dollars) < 1 ? 4 : 2)}`;
+}

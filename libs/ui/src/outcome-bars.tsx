@@ -1,0 +1,96 @@
+import type { Outcome } from '@sluice/contracts';
+
+/** Counts of one second by outcome. */
+export interface BarSecond {
+  readonly second: number;
+  readonly outcomes: Partial<Record<Outcome, number>>;
+}
+
+export interface OutcomeBarsProps {
+  /** Whose traffic it is; read aloud. */
+  readonly label: string;
+  /** Oldest first, no gaps. */
+  readonly seconds: readonly BarSecond[];
+  /** Top of the scale, calls per second; the same for several charts that are compared. */
+  readonly max: number;
+  /** A line at this many calls per second: the tenant's limit. */
+  readonly limit?: number | undefined;
+}
+
+/** The groups of outcomes that are drawn, from the bottom up. Colour is never alone: each has a word and a hatch of its own. */
+export const OUTCOME_GROUPS = [
+  { id: 'ok', word: 'ok', outcomes: ['ok'] },
+  { id: 'throttled', word: 'throttled', outcomes: ['throttled'] },
+  { id: 'shed', word: 'shed', outcomes: ['shed'] },
+  { id: 'quota', word: 'quota', outcomes: ['quota'] },
+  { id: 'upstream', word: 'upstream', outcomes: ['upstream_error', 'timeout', 'interrupted', 'internal_error'] },
+  { id: 'other', word: 'other', outcomes: ['client_error', 'unauthenticated', 'cancelled'] },
+] as const satisfies readonly { id: string; word: string; outcomes: readonly Outcome[] }[];
+
+export type OutcomeGroupId = (typeof OUTCOME_GROUPS)[number]['id'];
+
+/** Sums a second's outcomes into the groups that are drawn. */
+export function groupCounts(outcomes: Partial<Record<Outcome, number>>): Record<OutcomeGroupId, number> {
+  const counts = { ok: 0, throttled: 0, shed: 0, quota: 0, upstream: 0, other: 0 };
+  for (const group of OUTCOME_GROUPS) {
+    for (const outcome of group.outcomes) counts[group.id] += outcomes[outcome] ?? 0;
+  }
+  return counts;
+}
+
+const HEIGHT = 72;
+const STEP = 5;
+const BAR = 4;
+
+/** Stacked bars, one a second: what each second's calls became. */
+export function OutcomeBars({ label, seconds, max, limit }: OutcomeBarsProps) {
+  const top = Math.max(1, max);
+  const width = Math.max(1, seconds.length) * STEP;
+  const y = (value: number): number => HEIGHT - (Math.min(value, top) / top) * HEIGHT;
+  return (
+    <svg className="bars" viewBox={`0 0 ${width} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={`${label}: ${describe(seconds)}`}>
+      <defs>
+        <pattern id="hatch-shed" width="4" height="4" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+          <rect width="4" height="4" className="fill-shed" />
+          <line x1="0" y1="0" x2="0" y2="4" className="hatch" />
+        </pattern>
+      </defs>
+      {seconds.map((second, index) => (
+        <Bar key={second.second} x={index * STEP} counts={groupCounts(second.outcomes)} y={y} />
+      ))}
+      {limit !== undefined && limit <= top && <line className="limit-line" x1="0" x2={width} y1={y(limit)} y2={y(limit)} />}
+    </svg>
+  );
+}
+
+function Bar({ x, counts, y }: { x: number; counts: Record<OutcomeGroupId, number>; y: (value: number) => number }) {
+  let base = 0;
+  return OUTCOME_GROUPS.map(({ id }) => {
+    const count = counts[id];
+    if (count === 0) return null;
+    const bottom = y(base);
+    base += count;
+    const height = Math.max(bottom - y(base), 0.5);
+    return <rect key={id} className={`fill-${id}`} x={x} width={BAR} y={bottom - height} height={height} />;
+  });
+}
+
+function describe(seconds: readonly BarSecond[]): string {
+  const last = seconds.slice(-10);
+  const totals = OUTCOME_GROUPS.map(({ id, word }) => `${last.reduce((sum, second) => sum + groupCounts(second.outcomes)[id], 0)} ${word}`);
+  return `in the last ${last.length} seconds ${totals.join(', ')}`;
+}
+
+/** The legend of the bars. */
+export function OutcomeLegend() {
+  return (
+    <ul className="legend" aria-label="Colours of the bars">
+      {OUTCOME_GROUPS.map(({ id, word }) => (
+        <li key={id}>
+          <span className={`swatch bg-${id}`} aria-hidden="true" />
+          {word}
+        </li>
+      ))}
+    </ul>
+  );
+}
