@@ -1,0 +1,80 @@
+import { chat, countByStatus } from './chat.ts';
+import { keyOf } from './fixture-snapshot.ts';
+import { type GatewayStack, startGatewayStack } from './gateway-stack.ts';
+
+let stack: GatewayStack;
+const key = keyOf('acme-prod');
+
+beforeAll(async () => {
+  stack = await startGatewayStack({
+    workspaces: [
+      { tenant: 'acme', slug: 'acme-prod' },
+      { tenant: 'only', slug: 'only-prod', policy: { dataRules: { noFallback: true } } },
+    ],
+  });
+}, 30_000);
+afterEach(async () => {
+  for (const provider of ['primary', 'secondary', 'tertiary']) await stack.clearFault(provider);
+});
+afterAll(() => stack.stop());
+
+describe('upstream failures', () => {
+  it('before the first content another provider of the same dialect answers, and the answer says so', async () => {
+    await stack.fault('primary', { kind: 'down' });
+    for (const stream of [false, true]) {
+      const answer = await chat(stack.url, { key, stream });
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get('x-sluice-provider')).toBe('tertiary');
+      expect(answer.headers.get('x-sluice-fallback')).toBe('true');
+      expect(answer.headers.get('x-sluice-fallback-reason')).toBe('error');
+    }
+  });
+
+  it('a workspace whose contract forbids a fallback gets a clear 502 instead', async () => {
+    await stack.fault('primary', { kind: 'error', status: 500 });
+    const answer = await chat(stack.url, { key: keyOf('only-prod') });
+    expect(answer.status).toBe(502);
+    expect(answer.headers.get('x-sluice-refusal')).toBe('upstream_unavailable');
+    expect(JSON.parse(answer.text).error.code).toBe('upstream_unavailable');
+  });
+
+  it('after the first content a cut stream ends with an error in band and no end marker', async () => {
+    await stack.fault('primary', { kind: 'cut_stream', after_chunks: 4 });
+    const answer = await chat(stack.url, { key, stream: true });
+    expect(answer.status).toBe(200);
+    expect(answer.text).toContain('"error"');
+    expect(answer.text).not.toContain('[DONE]');
+  });
+
+  it('a provider that limits us passes its waiting time on, after the chain is exhausted', async () => {
+    await stack.fault('primary', { kind: 'rate_limit', retry_after_s: 7 });
+    await stack.fault('tertiary', { kind: 'rate_limit', retry_after_s: 7 });
+    const answer = await chat(stack.url, { key });
+    expect(answer.status).toBe(429);
+    expect(answer.headers.get('x-sluice-refused-by')).toBe('upstream');
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+  });
+
+  it('an answer that cannot be read is not passed on as a success', async () => {
+    await stack.fault('primary', { kind: 'garbage' });
+    const answer = await chat(stack.url, { key });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('x-sluice-provider')).toBe('tertiary');
+  });
+
+  it('a broken provider is skipped once its breaker is open, and used again when it has recovered', async () => {
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    await stack.fault('primary', { kind: 'error', status: 503 });
+    const during = await Promise.all(Array.from({ length: 40 }, () => chat(stack.url, { key, model: 'sim-medium' })));
+    expect(countByStatus(during)).toEqual({ 200: 40 });
+    const skipped = await chat(stack.url, { key, model: 'sim-medium' });
+    expect(skipped.headers.get('x-sluice-fallback-reason')).toBe('breaker_open');
+    await stack.clearFault('primary');
+    let provider: string | null = null;
+    for (let i = 0; i < 60 && provider !== 'primary'; i += 1) {
+      provider = (await chat(stack.url, { key, model: 'sim-medium' })).headers.get('x-sluice-provider');
+      if (provider !== 'primary') await new Promise((resolve) => setTimeout(resolve, 300));
+    }
+    expect(provider).toBe('primary');
+  }, 40_000);
+});

@@ -1,0 +1,70 @@
+import { chat, constantRate, countByStatus } from './chat.ts';
+import { keyOf } from './fixture-snapshot.ts';
+import { type GatewayStack, startGatewayStack } from './gateway-stack.ts';
+
+let stack: GatewayStack;
+
+beforeAll(async () => {
+  stack = await startGatewayStack({
+    slots: 20,
+    workspaces: [
+      { tenant: 'steady', slug: 'steady-prod', tenantLimits: { requests: { perSecond: 100, burst: 100 } } },
+      {
+        tenant: 'noisy',
+        slug: 'noisy-prod',
+        tenantLimits: { requests: { perSecond: 5, burst: 10 }, concurrency: { inFlight: 10, queued: 5 } },
+      },
+      { tenant: 'patient', slug: 'patient-prod', tenantLimits: { requests: { perSecond: 50, burst: 50 }, concurrency: { inFlight: 10, queued: 10 } } },
+    ],
+  });
+}, 30_000);
+afterAll(() => stack.stop());
+
+describe('one customer\'s traffic and its neighbours', () => {
+  it('a flood at 24 times its limit is throttled and shed, and the neighbour is neither, nor does it wait', async () => {
+    const [flood, steady] = await Promise.all([
+      constantRate(120, 3, () => chat(stack.url, { key: keyOf('noisy-prod'), sim: { output_tokens: 40 } })),
+      constantRate(10, 3, () => chat(stack.url, { key: keyOf('steady-prod') })),
+    ]);
+    const noisy = countByStatus(flood);
+    expect(noisy[429]).toBeGreaterThan(200);
+    expect(noisy[200]).toBeGreaterThan(10);
+    expect(countByStatus(steady)).toEqual({ 200: 30 });
+    const waits = steady.map((answer) => Number(answer.headers.get('x-sluice-queue-ms')));
+    expect(Math.max(...waits)).toBeLessThan(50);
+  }, 30_000);
+
+  it('a provider that turns slow is contained by the bulkhead, not by the limiter: shed, and never throttled', async () => {
+    await stack.fault('primary', { kind: 'slow', latency_ms: 6_000 });
+    try {
+      const answers = await constantRate(5, 4, () => chat(stack.url, { key: keyOf('patient-prod') }));
+      const counts = countByStatus(answers);
+      expect(counts[503]).toBeGreaterThan(0);
+      expect(counts[429] ?? 0).toBe(0);
+      const shed = answers.find((answer) => answer.status === 503);
+      expect(shed?.headers.get('x-sluice-refusal')).toBe('shed');
+      expect(Number(shed?.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+    } finally {
+      await stack.clearFault('primary');
+    }
+  }, 40_000);
+
+  it('one customer\'s hanging calls never hold more than half of a provider\'s slots', async () => {
+    await stack.fault('primary', { kind: 'slow', latency_ms: 4_000 });
+    const hanging = Array.from({ length: 15 }, () => chat(stack.url, { key: keyOf('steady-prod') }));
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const { in_flight } = await stack.stats('primary');
+    await stack.clearFault('primary');
+    const neighbour = await chat(stack.url, { key: keyOf('patient-prod') });
+    expect(in_flight).toBe(10);
+    expect(neighbour.status).toBe(200);
+    expect(Number(neighbour.headers.get('x-sluice-queue-ms'))).toBeLessThan(50);
+    await Promise.all(hanging);
+  }, 40_000);
+
+  it('a customer sees nothing of another: an unknown key and a foreign host answer alike', async () => {
+    const unknown = await chat(stack.url, { key: keyOf('nobody-prod') });
+    expect(unknown.status).toBe(401);
+    expect(unknown.text).not.toMatch(/steady|noisy|patient/);
+  });
+});
