@@ -1,0 +1,44 @@
+import type { CallSettled, Outcome, Operation } from '@sluice/contracts';
+import { boundedLabel, type Metrics } from '@sluice/service-kit';
+
+/** Tenants that stand for themselves in labels; later ones are `other`. */
+const MAX_TENANTS = 200;
+const OVERHEAD_BUCKETS_US = [100, 200, 300, 500, 1_000, 2_000, 5_000, 10_000, 50_000, 200_000];
+const QUEUE_BUCKETS_MS = [0, 1, 5, 10, 50, 100, 500, 1_000, 5_000, 10_000, 30_000];
+const TTFB_BUCKETS_MS = [10, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000];
+
+/** One call that ended, as metrics see it. */
+export interface MeasuredCall {
+  readonly tenant: string | undefined;
+  readonly operation: Operation;
+  readonly outcome: Outcome;
+  /** Absent when no provider was called. */
+  readonly latency: CallSettled['latency'] | undefined;
+}
+
+export interface GatewayMetrics {
+  record(call: MeasuredCall): void;
+}
+
+/** What the gateway exposes on its private port. Labels are bounded: operations and outcomes by their lists, tenants by count. */
+export function createGatewayMetrics(metrics: Metrics, state: { inFlight(): number; configAgeMs(): number }): GatewayMetrics {
+  const tenantLabel = boundedLabel(MAX_TENANTS);
+  const calls = metrics.counter('sluice_gateway_calls_total', 'Calls that ended, by outcome.', ['operation', 'outcome', 'tenant']);
+  const overhead = metrics.histogram('sluice_gateway_overhead_us', 'Our own time up to the first upstream byte, microseconds.', ['operation'], OVERHEAD_BUCKETS_US);
+  const queue = metrics.histogram('sluice_gateway_queue_ms', 'Wait for provider capacity, milliseconds.', ['operation'], QUEUE_BUCKETS_MS);
+  const ttfb = metrics.histogram('sluice_gateway_ttfb_ms', 'Time to the first byte of an answer, milliseconds.', ['operation'], TTFB_BUCKETS_MS);
+  const inFlight = metrics.gauge('sluice_gateway_in_flight', 'Calls that run now.');
+  const age = metrics.gauge('sluice_gateway_config_age_ms', 'Since the configuration was last known to be current, milliseconds.');
+  Object.assign(inFlight, { collect: () => inFlight.set(state.inFlight()) });
+  Object.assign(age, { collect: () => age.set(state.configAgeMs()) });
+
+  return {
+    record({ tenant, operation, outcome, latency }) {
+      calls.inc({ operation, outcome, tenant: tenant === undefined ? 'none' : tenantLabel(tenant) });
+      if (latency === undefined) return;
+      overhead.observe({ operation }, latency.overhead_us);
+      queue.observe({ operation }, latency.queue_ms);
+      if (latency.ttfb_ms !== undefined) ttfb.observe({ operation }, latency.ttfb_ms);
+    },
+  };
+}
