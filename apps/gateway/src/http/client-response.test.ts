@@ -1,0 +1,76 @@
+import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Dialect } from '@sluice/contracts';
+import { createClientResponse, type ClientResponse } from './client-response.ts';
+import { createHeartbeats, type Heartbeats } from './heartbeats.ts';
+
+interface Exchange {
+  readonly response: ClientResponse;
+  readonly heartbeats: Heartbeats;
+  readonly answer: IncomingMessage;
+  text(): Promise<string>;
+}
+
+async function stream(dialect: Dialect, run: (exchange: Exchange) => Promise<void>): Promise<void> {
+  const heartbeats = createHeartbeats({ heartbeatMs: 10_000, tickMs: 1_000 });
+  const arrived = Promise.withResolvers<[IncomingMessage, ServerResponse]>();
+  const server = createServer((req, res) => arrived.resolve([req, res]));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const answered = new Promise<IncomingMessage>((resolve) => get({ port: (server.address() as AddressInfo).port }, resolve));
+  const [req, res] = await arrived.promise;
+  const response = createClientResponse(res, req, { dialect, heartbeats });
+  response.setHeader('x-sluice-model', 'first');
+  response.setHeader('x-sluice-model', 'second');
+  response.commit(200, { stream: true, contentType: 'text/event-stream' });
+  const answer = await answered;
+  let received = '';
+  answer.on('data', (chunk: Buffer) => (received += chunk.toString()));
+  const text = async (): Promise<string> => {
+    await response.finish();
+    if (!answer.complete) await new Promise((resolve) => answer.once('end', resolve));
+    return received;
+  };
+  await run({ response, heartbeats, answer, text });
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+  expect(heartbeats.size).toBe(0);
+}
+
+const ticks = (heartbeats: Heartbeats, count: number): void => {
+  for (let i = 0; i < count; i += 1) heartbeats.tick();
+};
+
+it('a stream is never cached or buffered, and a later header replaces an earlier one', () =>
+  stream('openai', async ({ answer, text }) => {
+    expect(answer.headers).toMatchObject({ 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no', 'x-sluice-model': 'second' });
+    expect(await text()).toBe('');
+  }));
+
+it.each([
+  ['openai', ': heartbeat\n\n'],
+  ['anthropic', 'event: ping\ndata: {"type": "ping"}\n\n'],
+] as const)('a silent %s stream gets its heartbeat after 10 s, not before', (dialect, beat) =>
+  stream(dialect, async ({ response, heartbeats, text }) => {
+    response.write(Buffer.from('data: 1\n\n'));
+    ticks(heartbeats, 10);
+    response.write(Buffer.from('data: 2\n\n'));
+    ticks(heartbeats, 11);
+    expect(await text()).toBe(`data: 1\n\ndata: 2\n\n${beat}`);
+  }));
+
+it('a heartbeat never lands inside a half-written event, wherever its end was cut', () =>
+  stream('openai', async ({ response, heartbeats, text }) => {
+    response.write(Buffer.from('data: 1\n'));
+    ticks(heartbeats, 30);
+    response.write(Buffer.from('\n'));
+    ticks(heartbeats, 11);
+    expect(await text()).toBe('data: 1\n\n: heartbeat\n\n');
+  }));
+
+it('what is written after the end goes nowhere and ending twice is harmless', () =>
+  stream('openai', async ({ response, text }) => {
+    await response.finish(Buffer.from('data: [DONE]\n\n'));
+    expect(response.write(Buffer.from('late'))).toBe(true);
+    expect(await text()).toBe('data: [DONE]\n\n');
+    expect(response.finished).toBe(true);
+  }));
