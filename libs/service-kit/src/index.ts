@@ -11,3 +11,4 @@ export * from './run-service.ts';
 export * from './service-auth.ts';
 export * from './sse-stream.ts';
 export * from './write-file-atomic.ts';
+export * from './open-api.ts';
