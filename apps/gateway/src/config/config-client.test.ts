@@ -1,0 +1,172 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createFakeClock, type FakeClock } from '@sluice/testing';
+import type { CompiledConfig } from '../compiled-config.ts';
+import { rawSnapshot, type RawSnapshot } from '../testing/sample-snapshot.ts';
+import { createSilentLog } from '../testing/silent-log.ts';
+import { createConfigClient, type ConfigClient, type ConfigClientDeps } from './config-client.ts';
+
+/** A control plane that streams what it is told, and remembers what was asked. */
+interface Plane {
+  readonly url: string;
+  readonly asked: { since: string | null; token: string | undefined }[];
+  send(event: string, data: unknown): void;
+  /** Resolves with the next connection. */
+  connection(): Promise<void>;
+  cut(): void;
+  close(): Promise<void>;
+}
+
+async function startPlane(): Promise<Plane> {
+  const asked: Plane['asked'] = [];
+  let current: ServerResponse | undefined;
+  let arrivals = Promise.withResolvers<void>();
+  const server: Server = createServer((req: IncomingMessage, res) => {
+    asked.push({ since: new URL(req.url ?? '', 'http://x').searchParams.get('since'), token: req.headers.authorization });
+    res.writeHead(200, { 'content-type': 'text/event-stream' });
+    res.flushHeaders();
+    current = res;
+    arrivals.resolve();
+    arrivals = Promise.withResolvers<void>();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked,
+    send: (event, data) => void current?.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`),
+    connection: () => arrivals.promise,
+    cut: () => void current?.destroy(),
+    close() {
+      server.closeAllConnections();
+      return new Promise((resolve) => void server.close(() => resolve()));
+    },
+  };
+}
+
+let dataDir: string;
+let plane: Plane;
+let clock: FakeClock;
+const clients: ConfigClient[] = [];
+
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'sluice-config-'));
+  plane = await startPlane();
+  clock = createFakeClock(1_000_000);
+});
+afterEach(async () => {
+  await Promise.all(clients.splice(0).map((client) => client.close()));
+  await plane.close();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+function client(more: Partial<ConfigClientDeps> = {}): { config: ConfigClient; next(): Promise<CompiledConfig> } {
+  let changed = Promise.withResolvers<CompiledConfig>();
+  const config = createConfigClient({
+    url: plane.url,
+    token: 't',
+    gatewayId: 'gw-1',
+    dataDir,
+    clock,
+    logger: createSilentLog(),
+    random: () => 0,
+    saveDelayMs: 1,
+    onChange: (value) => {
+      const told = changed;
+      changed = Promise.withResolvers();
+      told.resolve(value);
+    },
+    ...more,
+  });
+  clients.push(config);
+  return { config, next: () => changed.promise };
+}
+
+const killAll = { id: 'k', scope: 'all', message: 'Stop.', retryAfterSeconds: 5 };
+const patch = (version: number) => ({ version, changes: [{ table: 'killSwitches', id: 'k', value: killAll }] });
+
+async function connected(raw: RawSnapshot = rawSnapshot(), more: Partial<ConfigClientDeps> = {}) {
+  const { config, next } = client(more);
+  const arrival = plane.connection();
+  config.start();
+  await arrival;
+  const change = next();
+  plane.send('snapshot', raw);
+  await change;
+  return { config, next };
+}
+
+it('a snapshot and the patches after it are in force as they come', async () => {
+  const { config, next } = await connected();
+  expect([config.version, config.connected, config.current()?.keys.size]).toEqual([7, true, 6]);
+  const change = next();
+  plane.send('patch', patch(8));
+  expect((await change).workspaces.get('acme-prod')?.killSwitch?.message).toBe('Stop.');
+  expect(plane.asked).toEqual([{ since: '0', token: 'Bearer t' }]);
+});
+
+it('a gap in the patches is closed by asking for a whole snapshot', async () => {
+  const { config, next } = await connected();
+  const arrival = plane.connection();
+  plane.send('patch', patch(9));
+  await arrival;
+  expect(plane.asked.at(-1)?.since).toBe('0');
+  const change = next();
+  plane.send('snapshot', { ...rawSnapshot(), version: 9 });
+  await change;
+  expect(config.version).toBe(9);
+});
+
+it('a broken connection is taken up again where it stopped, and the last version serves on', async () => {
+  const { config } = await connected();
+  const arrival = plane.connection();
+  plane.cut();
+  await arrival;
+  expect(config.current()?.version).toBe(7);
+  expect(plane.asked.at(-1)?.since).toBe('7');
+});
+
+it('a gateway boots from its saved snapshot while the control plane is down, and says how old it is', async () => {
+  const first = await connected();
+  await first.config.close();
+  const path = join(dataDir, 'snapshot.json');
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+  clock.advance(60_000);
+  const second = client({ url: 'http://127.0.0.1:1' });
+  second.config.start();
+  expect([second.config.version, second.config.connected, second.config.ageMs]).toEqual([7, false, 60_000]);
+  expect(await readFile(path, 'utf8')).not.toContain('sk-sluice-');
+});
+
+it('a configuration older than allowed is not served by', async () => {
+  const { config } = await connected(rawSnapshot(), { maxAgeMs: 5_000 });
+  clock.advance(5_000);
+  expect(config.current()?.version).toBe(7);
+  clock.advance(1);
+  expect(config.current()).toBeUndefined();
+});
+
+it('a saved file that is damaged is ignored', async () => {
+  await writeFile(join(dataDir, 'snapshot.json'), '{"savedAtMs":1,"snap');
+  const { config } = client({ url: 'http://127.0.0.1:1' });
+  config.start();
+  expect(config.current()).toBeUndefined();
+});
+
+it("only this gateway's own watermarks are passed on", async () => {
+  const first = Promise.withResolvers<unknown>();
+  await connected(rawSnapshot(), { onWatermark: first.resolve });
+  plane.send('watermark', { gateway_id: 'gw-2', epoch: 1, sequence: 99 });
+  plane.send('watermark', { gateway_id: 'gw-1', epoch: 2, sequence: 5 });
+  expect(await first.promise).toMatchObject({ epoch: 2, sequence: 5 });
+});
+
+it('a row that is not valid is left out and everybody else is served', async () => {
+  const raw = rawSnapshot();
+  raw.keys.broken = { keyId: 'x' };
+  (raw.workspaces['globex-prod'] as Record<string, unknown>).tenant = 'nobody';
+  const { config } = await connected(raw);
+  expect([...(config.current()?.workspaces.keys() ?? [])]).toEqual(['acme-prod', 'far-away']);
+});
