@@ -1,1 +1,5 @@
 export * from './fake-clock.ts';
+export * from './eventually.ts';
+export * from './free-port.ts';
+export * from './raw-request.ts';
+export * from './spawn-service.ts';
