@@ -1,0 +1,68 @@
+import type { Request } from 'express';
+import { PRINCIPAL_HEADER, type Clock, type Principal } from '@sluice/contracts';
+import { bearerToken, ProblemError, safeEqual, verifyPrincipal } from '@sluice/service-kit';
+import { readSessionCookie } from '../http/cookies.ts';
+import type { Operator, OperatorSessions } from '../session/operator-sessions.ts';
+import type { RouteAuth } from './route.ts';
+
+export interface Caller {
+  readonly operator?: Operator;
+  readonly principal?: Principal;
+}
+
+export interface AuthenticateDeps {
+  readonly sessions: OperatorSessions;
+  readonly gatewayToken: string;
+  readonly bffToken: string;
+  /** Signs principals; shared with the BFF. */
+  readonly principalKey: string;
+  readonly clock: Clock;
+}
+
+/** Lets a caller in by what the route demands. */
+export type Authenticate = (auth: RouteAuth, req: Request) => Promise<Caller>;
+
+const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** @throws ProblemError 401 without the credential that the route demands, 403 for a cookie without a matching Origin. */
+export function createAuthenticate(deps: AuthenticateDeps): Authenticate {
+  return async (auth, req) => {
+    switch (auth) {
+      case 'none':
+        return {};
+      case 'operator':
+        return { operator: await findOperator(deps.sessions, req) };
+      case 'gateway':
+        requireToken(req, deps.gatewayToken);
+        return {};
+      case 'bff':
+        requireToken(req, deps.bffToken);
+        return {};
+      case 'person': {
+        requireToken(req, deps.bffToken);
+        const principal = verifyPrincipal(req.get(PRINCIPAL_HEADER), deps.principalKey, deps.clock);
+        if (principal === undefined) throw unauthenticated();
+        return { principal };
+      }
+    }
+  };
+}
+
+async function findOperator(sessions: OperatorSessions, req: Request): Promise<Operator> {
+  const bearer = bearerToken(req.headers.authorization);
+  const token = bearer ?? readSessionCookie(req);
+  const operator = token === undefined ? undefined : await sessions.find(token);
+  if (operator === undefined) throw unauthenticated();
+  // The host guard has checked an Origin that is there; a cookie travels by itself, so here one must be there.
+  if (bearer === undefined && !SAFE_METHODS.has(req.method) && req.headers.origin === undefined) {
+    throw new ProblemError(403, 'Origin is missing', { detail: 'A change with a session cookie needs the Origin header; a script uses a bearer token.' });
+  }
+  return operator;
+}
+
+function requireToken(req: Request, token: string): void {
+  const given = bearerToken(req.headers.authorization);
+  if (given === undefined || !safeEqual(given, token)) throw unauthenticated();
+}
+
+const unauthenticated = (): ProblemError => new ProblemError(401, 'Not signed in', { headers: { 'www-authenticate': 'Bearer' } });

@@ -1,0 +1,114 @@
+import { z } from 'zod';
+import { ChaosConsumer, ChaosFlood, ChaosProvider, type ConfigSnapshot } from '@sluice/contracts';
+import { ProblemError } from '@sluice/service-kit';
+import type { ChaosActions, RunningChaos } from '../chaos/chaos-actions.ts';
+import type { Flood } from '../chaos/flood.ts';
+import type { SimControl } from '../chaos/sim-control.ts';
+import { actorOf } from './actor.ts';
+import type { AuditTrail } from './ports.ts';
+import { route, type Route, type RouteCall } from './route.ts';
+
+/** A provider's fault lasts this long when the request does not say. */
+const DEFAULT_FAULT_SECONDS = 60;
+
+export interface ChaosRouteDeps {
+  readonly actions: ChaosActions;
+  readonly audit: AuditTrail;
+  readonly config: () => ConfigSnapshot;
+  /** Starts load in a tenant's name; undefined when no demo key of the tenant is known. */
+  readonly flood: (tenant: string, rps: number) => Flood | undefined;
+  readonly sim: SimControl;
+  readonly setConsumerBroken: (consumer: ChaosConsumer['consumer'], broken: boolean) => void;
+  readonly onAuditError: (error: unknown) => void;
+}
+
+const Running = z.object({ id: z.string(), kind: z.string(), target: z.string(), ends_at: z.string() });
+
+/** Failures on demand: each ends by itself, is audited, and is undone by `stop`. Mounted only where chaos is enabled. */
+export function chaosRoutes(deps: ChaosRouteDeps): Route[] {
+  const { actions, audit, sim } = deps;
+
+  async function record(call: RouteCall<unknown, unknown>, type: string, target: { kind: string; id: string }): Promise<void> {
+    await audit.record({ type, actor: actorOf(call), target, ...(call.body === undefined ? {} : { after: call.body }) });
+  }
+
+  return [
+    route({
+      method: 'post',
+      path: '/api/chaos/flood',
+      auth: 'operator',
+      tag: 'Chaos',
+      summary: 'Send a steady load in the name of a tenant',
+      status: 202,
+      body: ChaosFlood,
+      response: Running,
+      handler: async (call): Promise<RunningChaos> => {
+        const { tenant, rps, seconds } = call.body;
+        if (!Object.hasOwn(deps.config().tenants, tenant)) throw unknownField('tenant', `there is no tenant ${tenant}`);
+        await record(call, 'chaos.flood', { kind: 'tenant', id: tenant });
+        await actions.stop('flood', tenant);
+        const flood = deps.flood(tenant, rps);
+        if (flood === undefined) throw unknownField('tenant', `no demo key of ${tenant} is known here`);
+        return actions.start({ kind: 'flood', target: tenant, seconds, undo: () => flood.stop() });
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/api/chaos/provider',
+      auth: 'operator',
+      tag: 'Chaos',
+      summary: 'Give a simulated provider a fault',
+      status: 202,
+      body: ChaosProvider,
+      response: Running,
+      handler: async (call): Promise<RunningChaos> => {
+        const { provider, ...fault } = call.body;
+        const seconds = fault.seconds ?? DEFAULT_FAULT_SECONDS;
+        await record(call, 'chaos.provider', { kind: 'provider', id: provider });
+        await sim.setFault(provider, { ...fault, seconds });
+        return actions.start({ kind: `provider ${fault.kind}`, target: provider, seconds, undo: () => sim.clearFault(provider) });
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/api/chaos/consumer',
+      auth: 'operator',
+      tag: 'Chaos',
+      summary: 'Make a consumer fail every delivery, or mend it',
+      status: 202,
+      body: ChaosConsumer,
+      response: Running.partial(),
+      handler: async (call): Promise<RunningChaos | Record<string, never>> => {
+        const { consumer, broken, seconds } = call.body;
+        await record(call, 'chaos.consumer', { kind: 'consumer', id: consumer });
+        if (!broken) {
+          await actions.stop('consumer', consumer);
+          deps.setConsumerBroken(consumer, false);
+          return {};
+        }
+        deps.setConsumerBroken(consumer, true);
+        return actions.start({ kind: 'consumer', target: consumer, seconds, undo: () => deps.setConsumerBroken(consumer, false) });
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/api/chaos/stop',
+      auth: 'operator',
+      tag: 'Chaos',
+      summary: 'Undo everything',
+      response: z.object({ stopped: z.int() }),
+      handler: async (call) => {
+        const stopped = await actions.stop();
+        const providers = Object.keys(deps.config().providers);
+        await Promise.allSettled(providers.map((provider) => sim.clearFault(provider)));
+        // Undoing must work while the database is down, so here a missing record is only reported.
+        record(call, 'chaos.stopped', { kind: 'chaos', id: 'all' }).catch(deps.onAuditError);
+        return { stopped };
+      },
+    }),
+  ];
+}
+
+function unknownField(path: string, message: string): ProblemError {
+  return new ProblemError(400, 'The request body is not valid', { errors: [{ path, message }] });
+}

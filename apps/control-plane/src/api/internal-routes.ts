@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { GatewayReport, Name, Principal } from '@sluice/contracts';
+import type { People } from '../session/people.ts';
+import type { GatewayReports } from '../state/gateway-reports.ts';
+import type { ConfigStream } from '../stream/config-stream.ts';
+import { route, type Route } from './route.ts';
+
+const StreamQuery = z.strictObject({ gateway: Name, since: z.coerce.number().int().min(0).default(0) });
+const SignInRequest = z.strictObject({ email: z.string().min(1).max(200), password: z.string().min(1).max(500) });
+
+/** What gateways and the BFF ask, each with its own service token. */
+export function internalRoutes(deps: { stream: ConfigStream; reports: GatewayReports; people: People }): Route[] {
+  return [
+    route({
+      method: 'get',
+      path: '/internal/config/stream',
+      auth: 'gateway',
+      tag: 'Internal',
+      summary: 'The configuration: events `snapshot`, `patch`, `watermark` and `ping`',
+      query: StreamQuery,
+      streams: true,
+      handler: ({ res, query }) => deps.stream.serve(res, query.gateway, query.since),
+    }),
+    route({
+      method: 'post',
+      path: '/internal/gateways/report',
+      auth: 'gateway',
+      tag: 'Internal',
+      summary: 'What a gateway sees, once a second',
+      status: 204,
+      body: GatewayReport,
+      handler: ({ body }) => deps.reports.record(body),
+    }),
+    route({
+      method: 'post',
+      path: '/internal/people/session',
+      auth: 'bff',
+      tag: 'Internal',
+      summary: "Verify a person's e-mail address and password",
+      body: SignInRequest,
+      response: Principal,
+      handler: ({ body }) => deps.people.verify(body.email, body.password),
+    }),
+  ];
+}

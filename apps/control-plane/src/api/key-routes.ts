@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { ApiKeyRecord, CreateKeyRequest, CreateKeyResponse, type Clock } from '@sluice/contracts';
+import { ProblemError } from '@sluice/service-kit';
+import { createApiKey } from '../config/api-key.ts';
+import type { ConfigStore } from '../config/config-store.ts';
+import { param } from './actor.ts';
+import { editRow } from './config-edit.ts';
+import { requireWorkspace } from './policy-routes.ts';
+import { route, type Route, type RouteAuth, type RouteCall } from './route.ts';
+
+/** A key as it may be seen again: without its digest. */
+export const KeyView = ApiKeyRecord.omit({ digest: true });
+export type KeyView = z.infer<typeof KeyView>;
+
+export interface KeyRouteDeps {
+  readonly store: ConfigStore;
+  readonly clock: Clock;
+  readonly prefix: string;
+  readonly auth: RouteAuth;
+  readonly admit: (call: RouteCall<unknown, unknown>) => void;
+}
+
+/** Making and listing the keys of a workspace, below `prefix`. */
+export function workspaceKeyRoutes({ store, clock, prefix, auth, admit }: KeyRouteDeps): Route[] {
+  return [
+    route({
+      method: 'post',
+      path: `${prefix}/:slug/keys`,
+      auth,
+      tag: 'Keys',
+      summary: 'Make an API key; the answer is the only time it is shown',
+      status: 201,
+      body: CreateKeyRequest,
+      response: CreateKeyResponse,
+      handler: async (call) => {
+        admit(call);
+        const workspace = requireWorkspace(store, param(call, 'slug'));
+        const made = createApiKey();
+        const record = ApiKeyRecord.parse({
+          ...call.body,
+          keyId: made.keyId,
+          digest: made.digest,
+          workspace: workspace.slug,
+          createdAt: new Date(clock.now()).toISOString(),
+        });
+        await editRow(store, call, { table: 'keys', id: made.keyId, value: record, type: 'key.created', tenant: workspace.tenant, workspace: workspace.slug, show: viewKey });
+        return { keyId: made.keyId, key: made.key, name: record.name };
+      },
+    }),
+    route({
+      method: 'get',
+      path: `${prefix}/:slug/keys`,
+      auth,
+      tag: 'Keys',
+      summary: 'The keys of a workspace',
+      response: z.object({ rows: z.array(KeyView) }),
+      handler: (call) => {
+        admit(call);
+        const { slug } = requireWorkspace(store, param(call, 'slug'));
+        const keys = Object.values(store.snapshot().keys).filter((key) => key.workspace === slug);
+        return { rows: keys.map(viewKey) };
+      },
+    }),
+  ];
+}
+
+/** Revokes a key of any workspace, or of this one only; every gateway hears of it at once. */
+export async function revokeKey(store: ConfigStore, call: RouteCall<unknown, unknown>, keyId: string, workspace?: string): Promise<void> {
+  const keys = store.snapshot().keys;
+  const key = Object.hasOwn(keys, keyId) ? keys[keyId] : undefined;
+  if (key === undefined || (workspace !== undefined && key.workspace !== workspace)) throw new ProblemError(404, 'Not found');
+  const tenant = store.snapshot().workspaces[key.workspace]?.tenant;
+  await editRow(store, call, { table: 'keys', id: keyId, type: 'key.revoked', tenant, workspace: key.workspace, show: viewKey });
+}
+
+function viewKey(row: unknown): KeyView {
+  const { digest: _digest, ...rest } = row as ApiKeyRecord;
+  return rest;
+}

@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import type { OperatorState } from '@sluice/contracts';
+import type { ConfigStore } from '../config/config-store.ts';
+import type { StateHub } from '../state/state-hub.ts';
+import { chaosRoutes, type ChaosRouteDeps } from './chaos-routes.ts';
+import { configRoutes } from './config-routes.ts';
+import { docsPage } from './docs-page.ts';
+import { internalRoutes } from './internal-routes.ts';
+import { workspaceKeyRoutes } from './key-routes.ts';
+import { ledgerRoutes } from './ledger-routes.ts';
+import { describeRoutes } from './openapi.ts';
+import { operatorRoutes } from './operator-routes.ts';
+import { policyRoutes } from './policy-routes.ts';
+import type { AuditLog, AuditTrail, LedgerReader, QueueAdmin } from './ports.ts';
+import { route, type Route } from './route.ts';
+import { sessionRoutes, type SessionRouteDeps } from './session-routes.ts';
+import { stateRoutes } from './state-routes.ts';
+import { workspaceRoutes, type WorkspaceRouteDeps } from './workspace-routes.ts';
+
+export interface RouteTableDeps extends SessionRouteDeps, WorkspaceRouteDeps {
+  readonly store: ConfigStore;
+  readonly ledger: LedgerReader;
+  readonly audit: AuditTrail;
+  readonly auditLog: AuditLog;
+  readonly queues: QueueAdmin;
+  readonly state: { readonly build: () => OperatorState; readonly hub: StateHub };
+  readonly internal: Parameters<typeof internalRoutes>[0];
+  /** Absent where chaos is not enabled: its routes then do not exist. */
+  readonly chaos?: Omit<ChaosRouteDeps, 'audit' | 'onAuditError' | 'config'>;
+}
+
+/** Every route of the control plane. Express, the description and the matrix test are all made from it. */
+export function createRouteTable(deps: RouteTableDeps): Route[] {
+  const { store, clock } = deps;
+  const routes: Route[] = [
+    ...sessionRoutes(deps),
+    ...stateRoutes(deps.state),
+    ...ledgerRoutes(deps),
+    ...configRoutes(deps),
+    ...policyRoutes({ store, prefix: '/api/workspaces', auth: 'operator', admit: () => undefined }),
+    ...workspaceKeyRoutes({ store, clock, prefix: '/api/workspaces', auth: 'operator', admit: () => undefined }),
+    ...operatorRoutes(deps),
+    ...(deps.chaos === undefined ? [] : chaosRoutes({ ...deps.chaos, audit: deps.audit, onAuditError: deps.onAuditError, config: () => store.snapshot() })),
+    ...internalRoutes(deps.internal),
+    ...workspaceRoutes(deps),
+  ];
+  let description: unknown;
+  routes.push(
+    route({
+      method: 'get',
+      path: '/openapi.json',
+      auth: 'none',
+      tag: 'Description',
+      summary: 'This description',
+      response: z.unknown(),
+      handler: () => (description ??= describeRoutes(routes)),
+    }),
+    route({
+      method: 'get',
+      path: '/docs',
+      auth: 'none',
+      tag: 'Description',
+      summary: 'The same as a page',
+      streams: true,
+      handler: ({ res }) => {
+        res.set('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'").type('html').send(docsPage('Sluice control plane', routes));
+      },
+    }),
+  );
+  return routes;
+}

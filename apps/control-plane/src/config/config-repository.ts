@@ -1,0 +1,36 @@
+import type { AuditEvent, ConfigPatch, ConfigTable } from '@sluice/contracts';
+
+/** A row as it is stored; `version` is the configuration version that wrote it last. */
+export interface StoredRow {
+  readonly table: ConfigTable;
+  readonly id: string;
+  readonly value: unknown;
+  readonly version: number;
+}
+
+export interface StoredConfig {
+  /** 0 when nothing was ever stored. */
+  readonly version: number;
+  readonly rows: readonly StoredRow[];
+}
+
+/** What a change says of itself in the audit log; id and time are added where it is recorded. */
+export type AuditInput = Omit<AuditEvent, 'schema' | 'event_id' | 'occurred_at' | 'traceparent'>;
+
+/** Another writer stored this version first; nothing was written. */
+export class VersionTakenError extends Error {
+  override readonly name = 'VersionTakenError';
+}
+
+/** The durable side of the configuration. */
+export interface ConfigRepository {
+  load(): Promise<StoredConfig>;
+  /** Patches after `version`, in order; undefined when the log does not reach that far back. */
+  patchesAfter(version: number): Promise<ConfigPatch[] | undefined>;
+  /**
+   * Writes rows, log entry and audit records in one transaction.
+   *
+   * @throws VersionTakenError when the patch's version exists already.
+   */
+  commit(patch: ConfigPatch, audit: readonly AuditInput[]): Promise<void>;
+}

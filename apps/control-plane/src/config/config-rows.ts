@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import {
+  ApiKeyRecord,
+  Cell,
+  KillSwitch,
+  Model,
+  Plan,
+  Provider,
+  Tenant,
+  Workspace,
+  type ConfigSnapshot,
+  type ConfigTable,
+} from '@sluice/contracts';
+
+/** The schema of one row of each configuration table. */
+export const ROW_SCHEMA = {
+  tenants: Tenant,
+  workspaces: Workspace,
+  keys: ApiKeyRecord,
+  plans: Plan,
+  providers: Provider,
+  models: Model,
+  cells: Cell,
+  killSwitches: KillSwitch,
+} as const satisfies Record<ConfigTable, z.ZodType>;
+
+const ID_FIELD = {
+  tenants: 'id',
+  workspaces: 'slug',
+  keys: 'keyId',
+  plans: 'id',
+  providers: 'id',
+  models: 'id',
+  cells: 'id',
+  killSwitches: 'id',
+} as const satisfies Record<ConfigTable, string>;
+
+/** One thing that is wrong with a row: where (`routing.chain.1.provider`, relative to the row) and what. */
+export interface RowFault {
+  readonly table: ConfigTable;
+  readonly id: string;
+  readonly path: string;
+  readonly message: string;
+}
+
+/** A path as the service kit writes it: `chain.1.provider`. */
+export function fieldPath(path: readonly PropertyKey[]): string {
+  return path.map(String).join('.');
+}
+
+/** Parses a row strictly; a row whose own id differs from the id it is stored under is a fault too. */
+export function parseRow(table: ConfigTable, id: string, value: unknown): { value: unknown } | { faults: RowFault[] } {
+  const parsed = ROW_SCHEMA[table].safeParse(value);
+  if (!parsed.success) {
+    return { faults: parsed.error.issues.map((i) => ({ table, id, path: fieldPath(i.path), message: i.message })) };
+  }
+  const idField = ID_FIELD[table];
+  const own: unknown = Reflect.get(parsed.data, idField);
+  if (own !== id) return { faults: [{ table, id, path: idField, message: `must be ${id}, the name it is stored under` }] };
+  return { value: parsed.data };
+}
+
+/** A configuration with nothing in it, to which the rows of the first seed are added. */
+export function emptySnapshot(version: number): ConfigSnapshot {
+  return { version, tenants: {}, workspaces: {}, keys: {}, plans: {}, providers: {}, models: {}, cells: {}, killSwitches: {} };
+}

@@ -1,0 +1,137 @@
+import { z } from 'zod';
+import { mergePolicy, type ChainEntry, type ConfigSnapshot, type ConfigTable, type PolicyOverride, type Routing } from '@sluice/contracts';
+import { fieldPath, type RowFault } from './config-rows.ts';
+
+type Report = (path: string, message: string) => void;
+
+/**
+ * Everything in a configuration that points at nothing or cannot be: dangling references, a chain that names the same
+ * place twice, a workspace whose plan and overrides do not fit together. Chains cannot loop, because an entry names a
+ * provider and never another chain.
+ */
+export function findFaults(config: ConfigSnapshot): RowFault[] {
+  const faults: RowFault[] = [];
+  const reporter = (table: ConfigTable, id: string): Report => (path, message) => faults.push({ table, id, path, message });
+  for (const row of Object.values(config.tenants)) need(config.plans, row.plan, 'plan', 'plan', reporter('tenants', row.id));
+  for (const row of Object.values(config.cells)) {
+    if (row.tenant !== undefined) need(config.tenants, row.tenant, 'tenant', 'tenant', reporter('cells', row.id));
+  }
+  for (const slug of Object.keys(config.workspaces)) checkWorkspace(config, slug, reporter('workspaces', slug));
+  for (const row of Object.values(config.keys)) {
+    const report = reporter('keys', row.keyId);
+    need(config.workspaces, row.workspace, 'workspace', 'workspace', report);
+    row.allowModels?.forEach((model, i) => need(config.models, model, 'model', `allowModels.${i}`, report));
+  }
+  for (const row of Object.values(config.plans)) {
+    const report = reporter('plans', row.id);
+    checkRouting(config, row.policy.routing, 'policy.routing', report);
+    checkAllowedProviders(config, row.policy.dataRules.allowedProviders, 'policy.dataRules', report);
+    for (const model of Object.keys(row.priceBook.prices)) need(config.models, model, 'model', `priceBook.prices.${model}`, report);
+  }
+  for (const id of Object.keys(config.providers)) checkProvider(config, id, reporter('providers', id));
+  for (const id of Object.keys(config.models)) checkModel(config, id, reporter('models', id));
+  for (const id of Object.keys(config.killSwitches)) checkKillSwitch(config, id, reporter('killSwitches', id));
+  return faults;
+}
+
+function need(table: Record<string, unknown>, id: string, noun: string, path: string, report: Report): boolean {
+  if (Object.hasOwn(table, id)) return true;
+  report(path, `there is no ${noun} ${id}`);
+  return false;
+}
+
+function checkWorkspace(config: ConfigSnapshot, slug: string, report: Report): void {
+  const row = config.workspaces[slug];
+  if (row === undefined) return;
+  const tenant = need(config.tenants, row.tenant, 'tenant', 'tenant', report) ? config.tenants[row.tenant] : undefined;
+  if (need(config.cells, row.cellId, 'cell', 'cellId', report)) {
+    const cell = config.cells[row.cellId];
+    if (cell?.kind === 'dedicated' && cell.tenant !== row.tenant) report('cellId', `cell ${row.cellId} is dedicated to another tenant`);
+  }
+  checkRouting(config, row.override.routing ?? {}, 'override.routing', report);
+  checkAllowedProviders(config, row.override.dataRules?.allowedProviders, 'override.dataRules', report);
+  const plan = tenant === undefined ? undefined : config.plans[tenant.plan];
+  if (plan === undefined) return;
+  for (const fault of mergeFaults(plan.policy, row.override)) report(`override.${fault.path}`, `${fault.message} (together with plan ${plan.id})`);
+}
+
+function mergeFaults(plan: Parameters<typeof mergePolicy>[0], override: PolicyOverride): { path: string; message: string }[] {
+  try {
+    mergePolicy(plan, override);
+    return [];
+  } catch (error) {
+    if (!(error instanceof z.ZodError)) throw error;
+    return error.issues.map((issue) => ({ path: fieldPath(issue.path), message: issue.message }));
+  }
+}
+
+function checkRouting(config: ConfigSnapshot, routing: Partial<Routing>, path: string, report: Report): void {
+  const seen = new Map<string, number>();
+  routing.chain?.forEach((entry, i) => {
+    const at = `${path}.chain.${i}`;
+    checkChainEntry(config, entry, at, report);
+    const place = JSON.stringify([entry.provider, entry.model ?? null, entry.credential ?? null]);
+    const first = seen.get(place);
+    if (first === undefined) seen.set(place, i);
+    else report(at, `is the same place as entry ${first}`);
+  });
+  for (const [alias, model] of Object.entries(routing.aliases ?? {})) need(config.models, model, 'model', `${path}.aliases.${alias}`, report);
+  for (const [feature, wish] of Object.entries(routing.features ?? {})) {
+    if (wish.model !== undefined) need(config.models, wish.model, 'model', `${path}.features.${feature}.model`, report);
+  }
+  routing.allowModels?.forEach((model, i) => need(config.models, model, 'model', `${path}.allowModels.${i}`, report));
+  if (routing.budgetDowngrade !== undefined) {
+    need(config.models, routing.budgetDowngrade.model, 'model', `${path}.budgetDowngrade.model`, report);
+  }
+}
+
+function checkChainEntry(config: ConfigSnapshot, entry: ChainEntry, path: string, report: Report): void {
+  const known = need(config.providers, entry.provider, 'provider', `${path}.provider`, report);
+  if (entry.model !== undefined && need(config.models, entry.model, 'model', `${path}.model`, report)) {
+    const offered = config.models[entry.model]?.offers.some((offer) => offer.provider === entry.provider);
+    if (known && offered !== true) report(`${path}.model`, `provider ${entry.provider} does not offer model ${entry.model}`);
+  }
+  if (entry.credential === undefined || !known) return;
+  const held = config.providers[entry.provider]?.credentials.some((credential) => credential.id === entry.credential);
+  if (held !== true) report(`${path}.credential`, `provider ${entry.provider} has no credential ${entry.credential}`);
+}
+
+function checkAllowedProviders(config: ConfigSnapshot, allowed: readonly string[] | undefined, path: string, report: Report): void {
+  allowed?.forEach((provider, i) => need(config.providers, provider, 'provider', `${path}.allowedProviders.${i}`, report));
+}
+
+function checkProvider(config: ConfigSnapshot, id: string, report: Report): void {
+  const ids = new Set<string>();
+  config.providers[id]?.credentials.forEach((credential, i) => {
+    const at = `credentials.${i}`;
+    if (ids.has(credential.id)) report(`${at}.id`, `credential ${credential.id} is there twice`);
+    ids.add(credential.id);
+    credential.tenants?.forEach((tenant, j) => need(config.tenants, tenant, 'tenant', `${at}.tenants.${j}`, report));
+    if ((credential.reserved?.slots ?? 0) > credential.slots) report(`${at}.reserved.slots`, 'must not exceed the slots of the credential');
+  });
+}
+
+function checkModel(config: ConfigSnapshot, id: string, report: Report): void {
+  const model = config.models[id];
+  const providers = new Set<string>();
+  model?.offers.forEach((offer, i) => {
+    need(config.providers, offer.provider, 'provider', `offers.${i}.provider`, report);
+    if (providers.has(offer.provider)) report(`offers.${i}.provider`, `provider ${offer.provider} is there twice`);
+    providers.add(offer.provider);
+  });
+  const successor = model?.retirement?.successor;
+  if (successor !== undefined) need(config.models, successor, 'model', 'retirement.successor', report);
+}
+
+function checkKillSwitch(config: ConfigSnapshot, id: string, report: Report): void {
+  const row = config.killSwitches[id];
+  if (row === undefined) return;
+  if (row.scope === 'all') {
+    if (row.target !== undefined) report('target', 'must be absent when everything is switched off');
+    return;
+  }
+  if (row.target === undefined) report('target', `must name the ${row.scope}`);
+  else if (row.scope === 'provider') need(config.providers, row.target, 'provider', 'target', report);
+  else if (row.scope === 'model') need(config.models, row.target, 'model', 'target', report);
+  else if (row.scope === 'workspace') need(config.workspaces, row.target, 'workspace', 'target', report);
+}

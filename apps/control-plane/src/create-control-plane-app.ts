@@ -1,0 +1,31 @@
+import type { Express } from 'express';
+import { createApp, finishApp, type Logger } from '@sluice/service-kit';
+import type { Authenticate } from './api/authenticate.ts';
+import { mountRoutes } from './api/mount-routes.ts';
+import type { Route } from './api/route.ts';
+import { serveConsole } from './console/serve-console.ts';
+import { hostGuard } from './http/host-guard.ts';
+
+export interface ControlPlaneAppDeps {
+  readonly logger: Logger;
+  readonly routes: readonly Route[];
+  readonly authenticate: Authenticate;
+  /** Built files of the operator console; may be absent. */
+  readonly consoleDir: string;
+  /** Hosts (`name:port`) besides the loopback names. */
+  readonly extraHosts?: readonly string[];
+}
+
+/** Reports of a gateway with many workspaces are the largest bodies. */
+const JSON_LIMIT = '4mb';
+
+/** The control plane's HTTP application; it does not listen. */
+export function createControlPlaneApp(deps: ControlPlaneAppDeps): Express {
+  const app = createApp({ logger: deps.logger, jsonLimit: JSON_LIMIT });
+  app.use(hostGuard(deps.extraHosts));
+  app.get('/', (_req, res) => res.redirect('/_console/'));
+  app.use('/_console', serveConsole({ dir: deps.consoleDir }));
+  mountRoutes(app, deps.routes, deps.authenticate);
+  finishApp(app, { logger: deps.logger });
+  return app;
+}

@@ -1,0 +1,88 @@
+import type { Response } from 'express';
+import type { ConfigPatch, ConfigStreamEvent } from '@sluice/contracts';
+import { sseStream, type SseStream } from '@sluice/service-kit';
+import type { ConfigStore } from '../config/config-store.ts';
+
+/** Up to where the ledger holds everything of a gateway's epoch. */
+export interface Watermark {
+  readonly gateway_id: string;
+  readonly epoch: number;
+  readonly sequence: number;
+}
+
+/**
+ * Sends the configuration to gateways: a snapshot or the missing patches, then every patch as it is made. A gateway that
+ * does not read is dropped by the stream and comes back by itself; it never holds up another.
+ */
+export interface ConfigStream {
+  /**
+   * Serves one gateway until it goes away. `since` is the version that it has; 0 for none.
+   *
+   * @throws ProblemError 503 while there is no configuration.
+   */
+  serve(res: Response, gatewayId: string, since: number): void;
+  /** Sends watermarks that moved, and every fifth time a ping; called each second. */
+  beat(watermarks: readonly Watermark[]): void;
+  /** Ids of the gateways that are connected. */
+  readonly connected: readonly string[];
+  close(): void;
+}
+
+const BEATS_PER_PING = 5;
+
+interface Subscriber {
+  readonly gatewayId: string;
+  readonly sse: SseStream;
+  /** Epoch → sequence that was sent last. */
+  readonly watermarks: Map<number, number>;
+}
+
+export function createConfigStream(deps: { store: ConfigStore }): ConfigStream {
+  const subscribers = new Set<Subscriber>();
+  let beats = 0;
+
+  const unsubscribe = deps.store.subscribe((patch: ConfigPatch) => {
+    const json = JSON.stringify(patch);
+    for (const { sse } of subscribers) sse.sendJson('patch', json);
+  });
+
+  function sendWatermarks({ gatewayId, sse, watermarks: sent }: Subscriber, marks: readonly Watermark[]): void {
+    for (const { gateway_id, epoch, sequence } of marks) {
+      if (gateway_id !== gatewayId || sent.get(epoch) === sequence) continue;
+      sent.set(epoch, sequence);
+      send(sse, { event: 'watermark', data: { gateway_id, epoch, sequence } });
+    }
+  }
+
+  return {
+    serve: (res, gatewayId, since) => {
+      const snapshot = deps.store.snapshot();
+      const sse = sseStream(res);
+      const subscriber: Subscriber = { gatewayId, sse, watermarks: new Map() };
+      subscribers.add(subscriber);
+      sse.onClose(() => subscribers.delete(subscriber));
+      const missing = deps.store.patchesSince(since);
+      if (missing === undefined) send(sse, { event: 'snapshot', data: snapshot });
+      else for (const patch of missing) send(sse, { event: 'patch', data: patch });
+      send(sse, { event: 'ping', data: { version: snapshot.version } });
+    },
+    beat: (watermarks) => {
+      beats += 1;
+      for (const subscriber of subscribers) {
+        sendWatermarks(subscriber, watermarks);
+        if (beats % BEATS_PER_PING === 0) send(subscriber.sse, { event: 'ping', data: { version: deps.store.version } });
+      }
+    },
+    get connected() {
+      return [...subscribers].map((subscriber) => subscriber.gatewayId);
+    },
+    close: () => {
+      unsubscribe();
+      for (const { sse } of [...subscribers]) sse.close();
+    },
+  };
+}
+
+function send(sse: SseStream, { event, data }: ConfigStreamEvent): void {
+  sse.send(event, data);
+}
