@@ -25,7 +25,8 @@ const LOWEST_BASE = 1100 - Math.min(...Object.values(DEFAULT_PORTS));
 const HIGHEST_BASE = 65_535 - Math.max(...Object.values(DEFAULT_PORTS));
 
 /**
- * A `SLUICE_PORT_BASE`, perhaps negative, with which every port of a stack was free a moment ago. Starts at a place of the process's own, so that parallel test processes rarely meet.
+ * A `SLUICE_PORT_BASE`, perhaps negative, with which every port of a stack was free a moment ago. Starts at a place of
+ * the process's own, so that parallel test processes rarely meet.
  *
  * @throws Error when none of 200 tries finds one.
  */
