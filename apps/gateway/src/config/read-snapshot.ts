@@ -1,4 +1,4 @@
-import { ApiKeyRecord, Cell, CONFIG_TABLES, ConfigSnapshot, KillSwitch, Model, Plan, Provider, Tenant, Workspace } from '@sluice/contracts';
+import { ApiKeyRecord, Cell, CONFIG_TABLES, type ConfigSnapshot, KillSwitch, Model, Plan, Provider, Tenant, Workspace } from '@sluice/contracts';
 import { z } from 'zod';
 import type { Log } from '../log.ts';
 

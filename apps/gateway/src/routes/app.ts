@@ -1,5 +1,5 @@
 import express, { type ErrorRequestHandler, type Express, type NextFunction, type Request, type Response } from 'express';
-import { IncomingMessage, ServerResponse } from 'node:http';
+import { type IncomingMessage, type ServerResponse } from 'node:http';
 import { HEADER, type Clock, type LimitStore, type Refusal } from '@sluice/contracts';
 import type { CompiledConfig, CompiledKey } from '../compiled-config.ts';
 import { createClientResponse } from '../http/client-response.ts';

@@ -92,7 +92,7 @@ export function rawSnapshot(): RawSnapshot {
   }) as RawSnapshot;
 }
 
-function byId(rows: { id: string }[]): Rows {
+function byId<Row extends { id: string }>(rows: Row[]): Rows {
   return byKey('id', rows);
 }
 
