@@ -1,1 +1,1 @@
-export {};
+export { limitStoreConformance } from './limit-store.conformance.ts';
