@@ -16,6 +16,7 @@ import type {
   TokenUsage,
   UsageSource,
 } from '@sluice/contracts';
+import type { BreakerPass } from '@sluice/resilience';
 import type { CancelToken } from './cancel-token.ts';
 import type { ClientResponse } from './http/client-response.ts';
 import type { CompiledConfig, CompiledKey } from './compiled-config.ts';
@@ -26,7 +27,7 @@ export interface Resolved {
   readonly inbound: InboundCall;
   /** As the caller wrote it. */
   readonly modelRequested: string;
-  /** Candidate catalogue models in order of preference; the first is what was asked for. */
+  /** Candidate catalogue models in order of preference: the feature's model before the one that was asked for. */
   readonly candidates: readonly [Model, ...Model[]];
   /** The caller named a provider's own model or a pin: nothing may be substituted. */
   readonly pinned: boolean;
@@ -101,7 +102,13 @@ export interface Call {
   readonly attempts: CallAttempt[];
   fallbackReason: string | undefined;
   answer: OpenAnswer | undefined;
+  /** Verdict on the provider that answers, owed until the answer's end. */
+  verdict: BreakerPass | undefined;
+  /** Timers of the attempt stage, stopped by settle. */
+  stopTimers: (() => void) | undefined;
   // relay, settle
+  /** The last bytes of a stream, with its end marker: sent only after the record is on disk. */
+  tail: Buffer | undefined;
   refusal: Refusal | undefined;
   /** Bytes of an upstream's own error body that pass to the caller instead of a rendered refusal. */
   passThrough: { readonly status: number; readonly body: Buffer; readonly contentType: string } | undefined;

@@ -6,6 +6,8 @@ export interface CompiledWorkspace {
   readonly tenant: Tenant;
   readonly policy: Policy;
   readonly priceBook: PriceBook;
+  /** Limits of tenant and workspace, for use that belongs to no key any more. */
+  readonly scope: LimitScope;
   /** Set when workspace, or everything, is switched off. */
   readonly killSwitch: KillSwitch | undefined;
 }

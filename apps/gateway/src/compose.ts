@@ -1,0 +1,267 @@
+import { join } from 'node:path';
+import { EVENT_SCHEMA, systemClock, type Anomaly, type GatewayReport } from '@sluice/contracts';
+import { createOutboxPublisher, createSnsPublisher, createSpineClients, openOutbox } from '@sluice/events';
+import { createMemoryLimitStore } from '@sluice/limits';
+import { createAdapterRegistry, createTransport } from '@sluice/providers';
+import { createRetryBudget, type RetryBudget } from '@sluice/resilience';
+import { childTraceparent, createIds, createMetrics, parseTraceparent, startAdminServer, type Logger } from '@sluice/service-kit';
+import { createConfigClient } from './config/config-client.ts';
+import type { GatewaySettings } from './environment.ts';
+import { createHeartbeats } from './http/heartbeats.ts';
+import { createGatewayServer } from './http/server.ts';
+import { createEstimator } from './metering/estimator.ts';
+import { createQuotaKeeper } from './metering/quota-keeper.ts';
+import { recover } from './metering/recover.ts';
+import { pipelineOf } from './pipeline.ts';
+import { createCallReport } from './report/call-report.ts';
+import { createGatewayMetrics } from './report/gateway-metrics.ts';
+import { createLiveCounters } from './report/live-counters.ts';
+import { createRefusalAnomalies } from './report/refusal-anomalies.ts';
+import { createReporter } from './report/reporter.ts';
+import { asOtherRoutes, createApp } from './routes/app.ts';
+import { createAdmitStage } from './stages/admit/admit.ts';
+import { createAttemptStage } from './stages/attempt/attempt.ts';
+import { createAuthenticateStage } from './stages/authenticate/authenticate.ts';
+import { createCacheStage } from './stages/cache/cache.ts';
+import { createIdempotencyStage } from './stages/idempotency/idempotency.ts';
+import { createPlaceStage } from './stages/place/place.ts';
+import { createReadBodyStage } from './stages/read-body/read-body.ts';
+import { createRelayStage } from './stages/relay/relay.ts';
+import { createResolveStage } from './stages/resolve/resolve.ts';
+import { createRouteStage } from './stages/route/route.ts';
+import { createSettleStage } from './stages/settle/settle.ts';
+import { createBreakers } from './upstream/breakers.ts';
+import { createCapacity } from './upstream/capacity.ts';
+import { createSecretResolver } from './upstream/secrets.ts';
+
+/** How long a boot without a saved configuration waits for the control plane before it opens its port all the same. */
+const FIRST_CONFIG_MS = 15_000;
+const HEARTBEAT_MS = 3_000;
+
+/**
+ * Builds the gateway from its parts and opens its ports: configuration from disk or stream, quota counters, the calls
+ * that a killed process left open, and only then the first admission.
+ */
+export async function composeGateway(settings: GatewaySettings, logger: Logger, env: Readonly<Record<string, string | undefined>>): Promise<{ close(): Promise<void> }> {
+  const clock = systemClock;
+  const startedAtMs = clock.now();
+  const ids = createIds({ clock });
+  const metrics = createMetrics({ service: 'gateway', processMetrics: true });
+  const limits = createMemoryLimitStore({ clock });
+  const clients = createSpineClients({ ...(settings.spineEndpoint === undefined ? {} : { endpoint: settings.spineEndpoint }), region: settings.region });
+  const publisher = createSnsPublisher({ clients });
+  const opened = await openOutbox({
+    dir: join(settings.dataDir, 'outbox'),
+    gatewayId: settings.gatewayId,
+    clock,
+    maxBytes: settings.outboxMaxBytes,
+    maxAgeMs: settings.outboxMaxAgeMs,
+    logger,
+  });
+  const { outbox } = opened;
+  const outboxPublisher = createOutboxPublisher({ outbox, publisher, clock, logger });
+  const quotas = createQuotaKeeper({ dir: settings.dataDir, limits, onFault: (error) => logger.error({ err: error }, 'the quota checkpoint failed') });
+  const config = createConfigClient({
+    url: settings.controlPlaneUrl,
+    token: settings.controlPlaneToken,
+    gatewayId: settings.gatewayId,
+    dataDir: settings.dataDir,
+    clock,
+    logger,
+    ...(settings.configMaxAgeMs === undefined ? {} : { maxAgeMs: settings.configMaxAgeMs }),
+    onWatermark: ({ epoch, sequence }) => outbox.acknowledge(epoch, sequence),
+  });
+
+  let anomalyCount = 0;
+  const publishAnomaly = (anomaly: Pick<Anomaly, 'type' | 'subject' | 'message' | 'samples'> & Partial<Pick<Anomaly, 'level' | 'tenant_id' | 'workspace'>>): void => {
+    anomalyCount += 1;
+    const event: Anomaly = {
+      schema: EVENT_SCHEMA,
+      event_id: `${settings.gatewayId}.${outbox.epoch}.anomaly.${anomalyCount}`,
+      occurred_at: new Date(clock.now()).toISOString(),
+      gateway_id: settings.gatewayId,
+      cell_id: settings.cellId,
+      count: 1,
+      ...anomaly,
+    };
+    const attributes = { type: event.type, ...(event.tenant_id === undefined ? {} : { tenant_id: event.tenant_id }) };
+    publisher.publish([{ id: event.event_id, topic: 'anomaly-events', body: JSON.stringify(event), attributes }]).catch((error: unknown) => {
+      logger.warn({ reason: String(error), type: event.type }, 'an anomaly could not be published');
+    });
+  };
+
+  const counters = createLiveCounters({ clock });
+  const refusals = createRefusalAnomalies({ gatewayId: settings.gatewayId, cellId: settings.cellId, publisher, clock });
+  const capacity = createCapacity({ clock });
+  const breakers = createBreakers({
+    clock,
+    onChange: ({ provider, model, from, to }) => {
+      logger.warn({ provider, model, from, to }, 'a breaker changed its state');
+      if (to === 'half_open') return;
+      publishAnomaly({
+        type: to === 'open' ? 'breaker.opened' : 'breaker.closed',
+        level: 'provider',
+        subject: `${provider}/${model}`,
+        message: to === 'open' ? `${provider} fails for ${model}: its breaker is open and other providers are used.` : `${provider} is well again for ${model}: its breaker is closed.`,
+        samples: [],
+      });
+    },
+  });
+  const registry = createAdapterRegistry();
+  const estimator = createEstimator();
+  const budgets = new Map<string, RetryBudget>();
+  const retryBudget = (provider: string): RetryBudget => {
+    let budget = budgets.get(provider);
+    if (budget === undefined) budgets.set(provider, (budget = createRetryBudget({ clock })));
+    return budget;
+  };
+  const transport = createTransport({ connectTimeoutMs: 5_000 });
+  const adapters = registry.get;
+  const pipeline = pipelineOf({
+    authenticate: createAuthenticateStage({ clock }),
+    place: createPlaceStage({ baseDomain: settings.baseDomain, cellId: settings.cellId }),
+    read_body: createReadBodyStage({ clock }),
+    resolve: createResolveStage({ clock }),
+    idempotency: createIdempotencyStage(),
+    cache: createCacheStage(),
+    admit: createAdmitStage({ limits, estimator, outbox }),
+    route: createRouteStage({ adapters }),
+    attempt: createAttemptStage({
+      clock,
+      limits,
+      outbox,
+      adapters,
+      transport,
+      breakers,
+      capacity,
+      secrets: createSecretResolver(env, settings.secretsDir),
+      random: Math.random,
+      retryBudget,
+      onAccountFault: (call, provider, credential, status) => {
+        logger.error({ request_id: call.id, provider, credential, status }, 'a provider refused our account');
+        publishAnomaly({
+          type: 'provider.account_fault',
+          level: 'provider',
+          subject: `${provider}/${credential}`,
+          message: `${provider} refuses our credential '${credential}' with ${status ?? 'no status'}: its secret or its account needs attention.`,
+          samples: [call.id],
+        });
+      },
+    }),
+    relay: createRelayStage(),
+    settle: createSettleStage({
+      clock,
+      limits,
+      outbox,
+      estimator,
+      onCounted: (origin) => quotas.counted(origin.epoch, origin.sequence),
+      report: createCallReport({
+        clock,
+        logger,
+        counters,
+        anomalies: refusals,
+        metrics: createGatewayMetrics(metrics, { inFlight: () => server.inFlight, configAgeMs: () => config.ageMs }),
+      }),
+    }),
+  });
+
+  let recovered = false;
+  const currentConfig = () => (recovered ? config.current() : undefined);
+  const server = createGatewayServer({
+    pipeline,
+    otherRoutes: asOtherRoutes(createApp({ currentConfig, limits, clock, ids, logger, baseDomain: settings.baseDomain, cellId: settings.cellId })),
+    currentConfig,
+    heartbeats: createHeartbeats(),
+    clock,
+    ids,
+    childTrace: (header) => childTraceparent(parseTraceparent(header)),
+    corsOrigins: settings.corsOrigins,
+    onFault: (error, call, stage) => logger.error({ err: error, request_id: call.id, stage }, 'a stage failed'),
+  });
+  const reporter = createReporter({ url: settings.controlPlaneUrl, token: settings.controlPlaneToken, clock, logger, counters, describe });
+
+  function describe(): Omit<GatewayReport, 'seconds'> {
+    const { stats } = outbox;
+    return {
+      gateway_id: settings.gatewayId,
+      cell_id: settings.cellId,
+      pid: process.pid,
+      started_at_ms: startedAtMs,
+      at_ms: clock.now(),
+      state: server.draining ? 'draining' : recovered ? 'serving' : 'starting',
+      config_version: config.version,
+      config_connected: config.connected,
+      config_age_ms: config.ageMs,
+      store: 'memory',
+      outbox: {
+        epoch: stats.epoch,
+        last_sequence: stats.lastSequence,
+        published_sequence: stats.publishedSequence,
+        acked_sequence: stats.ackedSequence,
+        pending: stats.pending,
+        oldest_age_ms: stats.oldestAgeMs,
+        bytes: stats.bytes,
+        segments: stats.segments,
+      },
+      rss_bytes: process.memoryUsage.rss(),
+      in_flight: server.inFlight,
+      breakers: breakers.report(),
+      pools: capacity.report(),
+    };
+  }
+
+  const admin = await startAdminServer({
+    host: settings.host,
+    port: settings.adminPort,
+    metrics,
+    ready: () => ({ ready: recovered && !server.draining, detail: { config_version: config.version, recovered, draining: server.draining } }),
+  });
+  config.start();
+  const bringBack = async (): Promise<void> => {
+    const current = config.current();
+    if (current === undefined) return;
+    const result = await recover({ config: current, outbox, unmatched: opened.unmatched, settled: opened.replay(), limits, quotas, clock });
+    recovered = true;
+    logger.info({ ...result, config_version: current.version }, 'counters are in force');
+    if (outbox.epoch > 1) {
+      publishAnomaly({
+        type: 'gateway.restarted',
+        subject: settings.gatewayId,
+        message: `Gateway ${settings.gatewayId} restarted; ${result.interrupted} ${result.interrupted === 1 ? 'call was' : 'calls were'} interrupted.`,
+        samples: opened.unmatched.slice(0, 5).map((started) => started.request_id),
+      });
+    }
+  };
+  const waitForConfig = async (): Promise<void> => {
+    while (!recovered && !server.draining) {
+      if (await config.ready(FIRST_CONFIG_MS)) await bringBack();
+    }
+  };
+  if (await config.ready(FIRST_CONFIG_MS)) await bringBack();
+  else void waitForConfig().catch((error: unknown) => logger.error({ err: error }, 'the first configuration could not be put in force'));
+  const { url } = await server.listen(settings.port, settings.host);
+  logger.info({ url, admin: admin.url, gateway_id: settings.gatewayId, epoch: outbox.epoch }, 'serving');
+  quotas.start();
+  refusals.start();
+  reporter.start();
+  outboxPublisher.start();
+  const liveness = setInterval(() => void limits.heartbeat(), HEARTBEAT_MS);
+  liveness.unref();
+
+  return {
+    async close() {
+      await server.drain(settings.drainMs);
+      clearInterval(liveness);
+      await reporter.close();
+      await refusals.close();
+      await quotas.stop();
+      await outboxPublisher.stop();
+      await config.close();
+      await transport.close();
+      await outbox.close();
+      await publisher.close();
+      await limits.close();
+      await admin.close();
+    },
+  };
+}

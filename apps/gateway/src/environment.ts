@@ -1,0 +1,71 @@
+import { join } from 'node:path';
+import { DEFAULT_CELL_ID, portsFrom } from '@sluice/contracts';
+import { loadConfig, SERVICE_ENV } from '@sluice/service-kit';
+import { z } from 'zod';
+
+const GatewayEnv = z.object({
+  ...SERVICE_ENV,
+  SLUICE_DATA_DIR: z.string().min(1),
+  SLUICE_GATEWAY_ID: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/).default('gw-1'),
+  SLUICE_CELL_ID: z.string().min(1).default(DEFAULT_CELL_ID),
+  SLUICE_BASE_DOMAIN: z.string().min(1).default('sluice.localhost'),
+  SLUICE_CONTROL_PLANE_URL: z.url(),
+  SLUICE_TOKEN_GATEWAY: z.string().min(16),
+  SLUICE_SECRETS_DIR: z.string().min(1).optional(),
+  SLUICE_CORS_ORIGINS: z.string().default(''),
+  SLUICE_CONFIG_MAX_AGE_S: z.coerce.number().int().min(10).optional(),
+  SLUICE_OUTBOX_MAX_MB: z.coerce.number().int().min(1).default(1024),
+  SLUICE_OUTBOX_MAX_HOURS: z.coerce.number().min(0.01).default(24),
+  SLUICE_DRAIN_S: z.coerce.number().int().min(1).default(25),
+  AWS_ENDPOINT_URL: z.url().optional(),
+  AWS_REGION: z.string().default('eu-central-1'),
+});
+
+/** Everything the gateway reads from its environment, with units in the names. */
+export interface GatewaySettings {
+  readonly host: string;
+  readonly port: number;
+  readonly adminPort: number;
+  readonly gatewayId: string;
+  readonly cellId: string;
+  readonly baseDomain: string;
+  readonly controlPlaneUrl: string;
+  readonly controlPlaneToken: string;
+  /** This gateway's own state. */
+  readonly dataDir: string;
+  readonly secretsDir: string | undefined;
+  readonly corsOrigins: readonly string[];
+  readonly configMaxAgeMs: number | undefined;
+  readonly outboxMaxBytes: number;
+  readonly outboxMaxAgeMs: number;
+  readonly drainMs: number;
+  readonly spineEndpoint: string | undefined;
+  readonly region: string;
+  readonly logLevel: string;
+}
+
+/** @throws ConfigError naming each variable that is missing or wrong. */
+export function readSettings(env: Readonly<Record<string, string | undefined>>): GatewaySettings {
+  const parsed = loadConfig(GatewayEnv, env);
+  const ports = portsFrom(parsed.SLUICE_PORT_BASE);
+  return {
+    host: parsed.HOST,
+    port: ports.gateway,
+    adminPort: ports.gatewayAdmin,
+    gatewayId: parsed.SLUICE_GATEWAY_ID,
+    cellId: parsed.SLUICE_CELL_ID,
+    baseDomain: parsed.SLUICE_BASE_DOMAIN,
+    controlPlaneUrl: parsed.SLUICE_CONTROL_PLANE_URL,
+    controlPlaneToken: parsed.SLUICE_TOKEN_GATEWAY,
+    dataDir: join(parsed.SLUICE_DATA_DIR, 'gateway'),
+    secretsDir: parsed.SLUICE_SECRETS_DIR,
+    corsOrigins: parsed.SLUICE_CORS_ORIGINS.split(',').map((origin) => origin.trim()).filter((origin) => origin !== ''),
+    configMaxAgeMs: parsed.SLUICE_CONFIG_MAX_AGE_S === undefined ? undefined : parsed.SLUICE_CONFIG_MAX_AGE_S * 1000,
+    outboxMaxBytes: parsed.SLUICE_OUTBOX_MAX_MB * 1024 * 1024,
+    outboxMaxAgeMs: parsed.SLUICE_OUTBOX_MAX_HOURS * 3_600_000,
+    drainMs: parsed.SLUICE_DRAIN_S * 1000,
+    spineEndpoint: parsed.AWS_ENDPOINT_URL,
+    region: parsed.AWS_REGION,
+    logLevel: parsed.LOG_LEVEL,
+  };
+}

@@ -1,0 +1,51 @@
+import type { AbortCase, TokenUsage, UsageSource } from '@sluice/contracts';
+
+/** Characters of text per token where only text is known. */
+const CHARS_PER_TOKEN = 4;
+
+export interface SeenAnswer {
+  /** What the provider reported so far; undefined when nothing. */
+  readonly usage: TokenUsage | undefined;
+  readonly outputChars: number;
+  /** The dialect's own end was seen. */
+  readonly ended: boolean;
+}
+
+export interface FinalUsage {
+  readonly abortCase: AbortCase;
+  readonly usage: TokenUsage;
+  readonly usageSource: UsageSource;
+}
+
+/**
+ * The figures of an answer by the written abort policy of the settle contract.
+ *
+ * - Complete: the provider's usage, explicit zeros too; where it gave none, the estimate of what passed.
+ * - Partial: the provider's input where known, and the larger of its output count and the estimate of what passed,
+ *   because a count made at the stream's start says nothing of its end.
+ * - No bytes: zero, unless the provider reported something.
+ */
+export function finalUsage(seen: SeenAnswer, estimatedInput: number): FinalUsage {
+  if (seen.ended) {
+    if (seen.usage !== undefined) return { abortCase: 'complete', usage: seen.usage, usageSource: 'provider' };
+    return { abortCase: 'complete', usage: estimate(estimatedInput, seen.outputChars), usageSource: 'estimate' };
+  }
+  if (seen.outputChars === 0) {
+    return { abortCase: 'no_bytes', usage: estimate(0, 0), usageSource: 'none' };
+  }
+  if (seen.usage === undefined) return { abortCase: 'partial', usage: estimate(estimatedInput, seen.outputChars), usageSource: 'estimate' };
+  return {
+    abortCase: 'partial',
+    usage: { ...seen.usage, output: Math.max(seen.usage.output, tokensOf(seen.outputChars)) },
+    usageSource: 'estimate',
+  };
+}
+
+/** An estimate from text alone. */
+export function tokensOf(chars: number): number {
+  return Math.ceil(chars / CHARS_PER_TOKEN);
+}
+
+function estimate(input: number, outputChars: number): TokenUsage {
+  return { input, cache_read: 0, cache_write: 0, output: tokensOf(outputChars), reasoning: 0, audio: 0 };
+}

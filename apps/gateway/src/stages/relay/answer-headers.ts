@@ -1,0 +1,22 @@
+import { HEADER } from '@sluice/contracts';
+import type { Call } from '../../call.ts';
+import { setRateHeaders } from '../../http/rate-headers.ts';
+import { isFallback, overheadUs } from '../../metering/usage-events.ts';
+
+/** The headers that tell who answered, how long we took and what is left. Before commit only. */
+export function setAnswerHeaders(call: Call): void {
+  const { response, answer, timing } = call;
+  if (call.view !== undefined) setRateHeaders(response, call.view, call.dialect, call.startedAtMs);
+  response.setHeader(HEADER.cache, 'off');
+  response.setHeader(HEADER.attempts, String(call.attempts.length));
+  response.setHeader(HEADER.queueMs, timing.queueMs.toFixed(1));
+  if (answer === undefined) return;
+  response.setHeader(HEADER.provider, answer.attempt.provider.id);
+  response.setHeader(HEADER.model, answer.attempt.model);
+  response.setHeader(HEADER.overheadUs, String(overheadUs(call, timing.startedAt)));
+  if (isFallback(call)) {
+    response.setHeader(HEADER.fallback, 'true');
+    if (call.fallbackReason !== undefined) response.setHeader(HEADER.fallbackReason, call.fallbackReason);
+  }
+  if (call.plan?.decisionId !== undefined) response.setHeader(HEADER.decision, call.plan.decisionId);
+}

@@ -1,0 +1,163 @@
+import {
+  CALLER_FAULTS,
+  type CallSettled,
+  type Clock,
+  type EventOrigin,
+  HEADER,
+  type LimitStore,
+  type Refusal,
+} from '@sluice/contracts';
+import type { Call, CallFigures, Resolved } from '../../call.ts';
+import type { CompiledKey } from '../../compiled-config.ts';
+import type { Stage } from '../../stage.ts';
+import type { Estimator } from '../../metering/estimator.ts';
+import { inBandError, refusalResponse } from '../../http/refusal-response.ts';
+import { settledEvent, type UnplacedSettled } from '../../metering/usage-events.ts';
+import { setAnswerHeaders } from '../relay/answer-headers.ts';
+import { figuresOf, outcomeOf } from './figures.ts';
+import { tailWithUsage } from './tail.ts';
+
+export interface SettleDeps {
+  readonly clock: Clock;
+  readonly limits: LimitStore;
+  readonly outbox: { appendSettled(event: UnplacedSettled): Promise<EventOrigin> };
+  readonly estimator: Estimator;
+  /** The record at this place is in the quota counters now. */
+  readonly onCounted: (origin: EventOrigin) => void;
+  /** Step 6: one log line, live counters, metrics. Must not throw. */
+  readonly report: (call: Call, end: CallEnd) => void;
+}
+
+/** How a call ended, for those who count. */
+export interface CallEnd {
+  readonly outcome: CallSettled['outcome'];
+  readonly status: number;
+  readonly figures: CallFigures | undefined;
+  readonly totalMs: number;
+}
+
+/**
+ * Ends every call, once, in the order of the settle contract: figures → record on disk → last byte → lease → report. It
+ * runs for refusals and faults as well; nothing else releases or bills.
+ */
+export function createSettleStage(deps: SettleDeps): Stage {
+  return {
+    name: 'settle',
+    async run(call) {
+      call.stopTimers?.();
+      if (call.answer?.kind === 'stream' && !call.answer.reader.ended) call.answer.abort();
+      const figures = call.started ? figuresOf(call) : undefined;
+      call.figures = figures;
+      const recorded = figures === undefined ? undefined : await record(call, deps, figures);
+      const failure = recorded instanceof Error ? recorded : undefined;
+      if (failure !== undefined) {
+        call.refusal = { code: 'metering_full', retryAfterMs: 5_000 };
+        call.passThrough = undefined;
+      }
+      try {
+        await sendLast(call, figures, deps.clock);
+      } finally {
+        await release(call, deps, figures);
+        if (recorded !== undefined && !(recorded instanceof Error)) deps.onCounted(recorded);
+        giveVerdict(call);
+        learn(call, deps.estimator, figures);
+        deps.report(call, {
+          outcome: figures?.outcome ?? outcomeOf(call),
+          status: statusOf(call),
+          figures,
+          totalMs: deps.clock.monotonic() - call.timing.startedAt,
+        });
+      }
+      if (failure !== undefined) throw failure;
+      return undefined;
+    },
+  };
+}
+
+/** The record's place in the outbox, or why it could not be made; without it the answer's last byte is not sent. */
+async function record(call: Call, deps: SettleDeps, figures: CallFigures): Promise<EventOrigin | Error> {
+  try {
+    return await deps.outbox.appendSettled(settledEvent(call, figures, statusOf(call), call.refusal?.code, deps.clock));
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+/** Everything goes back when nothing was used; else quotas and buckets are trued up. A second release changes nothing. */
+async function release(call: Call, deps: SettleDeps, figures: CallFigures | undefined): Promise<void> {
+  if (call.lease === undefined) return;
+  const unused = figures === undefined || (figures.abortCase === 'no_bytes' && call.answer === undefined);
+  await deps.limits.settle(call.lease, unused ? { kind: 'unused' } : { kind: 'used', usage: figures.usage, costNanoUsd: figures.billedNanoUsd });
+}
+
+function statusOf(call: Call): number {
+  if (call.response.committed) return 200;
+  if (call.passThrough !== undefined) return call.passThrough.status;
+  if (call.refusal !== undefined) return refusalResponse(call.refusal, call.dialect, call.id).status;
+  return call.answer?.status ?? 500;
+}
+
+async function sendLast(call: Call, figures: CallFigures | undefined, clock: Clock): Promise<void> {
+  const { response, answer, refusal } = call;
+  if (response.finished) return;
+  if (refusal !== undefined) {
+    await sendRefusal(call, refusal);
+    return;
+  }
+  if (answer?.kind === 'whole') {
+    setAnswerHeaders(call);
+    if (figures !== undefined) response.setHeader(HEADER.costNanoUsd, String(figures.billedNanoUsd));
+    response.commit(answer.status, { stream: false, contentType: answer.contentType, contentLength: answer.body.length });
+    await response.finish(answer.body);
+    return;
+  }
+  const wantsEvent = call.request.headers[HEADER.usageEvent] === 'true';
+  const tail = call.tail !== undefined && wantsEvent && figures !== undefined ? tailWithUsage(call, call.tail, figures, clock.monotonic() - call.timing.startedAt) : call.tail;
+  await response.finish(tail);
+}
+
+async function sendRefusal(call: Call, refusal: Refusal): Promise<void> {
+  const { response } = call;
+  if (response.finished) return;
+  if (refusal.code === 'client_closed' || refusal.code === 'slow_reader') {
+    response.destroy();
+    return;
+  }
+  if (response.committed) {
+    await response.finish(inBandError(refusal, call.dialect, call.id));
+    return;
+  }
+  setAnswerHeaders(call);
+  const rendered = refusalResponse(refusal, call.dialect, call.id);
+  for (const [name, value] of Object.entries(rendered.headers)) response.setHeader(name, value);
+  if (call.passThrough !== undefined && refusal === call.refusal) {
+    const { status, body, contentType } = call.passThrough;
+    response.commit(status, { stream: false, contentType, contentLength: body.length });
+    await response.finish(body);
+    return;
+  }
+  response.commit(rendered.status, { stream: false, contentType: 'application/json', contentLength: rendered.body.length });
+  await response.finish(rendered.body);
+}
+
+/** A stream's verdict is given at its end; what the caller caused counts for nothing. */
+function giveVerdict(call: Call): void {
+  const { verdict, answer } = call;
+  if (verdict === undefined) return;
+  call.verdict = undefined;
+  if (answer?.kind === 'stream' && !answer.reader.ended) {
+    const fault = answer.reader.fault;
+    const ownDoing = call.cancel.reason !== undefined && call.cancel.reason !== 'total_deadline';
+    if (ownDoing || (fault !== undefined && CALLER_FAULTS.includes(fault.kind))) verdict.ignore();
+    else verdict.fail();
+    return;
+  }
+  verdict.succeed();
+}
+
+function learn(call: Call, estimator: Estimator, figures: CallFigures | undefined): void {
+  if (figures?.usageSource !== 'provider') return;
+  const resolved = call.resolved as Resolved;
+  const { workspace } = (call.key as CompiledKey).workspace;
+  estimator.observe(workspace.uuid, resolved.candidates[0].id, resolved.inbound.bytes.length, resolved.choices, figures.usage);
+}
