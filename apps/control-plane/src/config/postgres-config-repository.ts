@@ -1,0 +1,72 @@
+import { sql } from 'drizzle-orm';
+import type { NodePgDatabase } from 'drizzle-orm/node-postgres';
+import { ConfigPatch, CONFIG_TABLES, type ConfigTable } from '@sluice/contracts';
+import { VersionTakenError, type AuditInput, type ConfigRepository, type StoredRow } from './config-repository.ts';
+
+/** The part of a database that a transaction has too. */
+export type Executor = Pick<NodePgDatabase<Record<string, unknown>>, 'execute'>;
+export type Transactor = Executor & { transaction<T>(work: (tx: Executor) => Promise<T>): Promise<T> };
+
+const UNIQUE_VIOLATION = '23505';
+
+/** The configuration in `config_rows` and `config_log`; audit records go into the same transaction. */
+export function createPostgresConfigRepository<Tx extends Executor>(deps: {
+  db: Executor & { transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> };
+  recordAudit: (tx: Tx, input: AuditInput) => Promise<unknown>;
+}): ConfigRepository {
+  const { db, recordAudit } = deps;
+  return {
+    load: async () => {
+      // One statement, so that version and rows are of one moment.
+      const found = await db.execute<{ version: string | number; table_name: string | null; id: string; value: unknown; row_version: number }>(sql`
+        select (select coalesce(max(version), 0) from config_log) as version, r.table_name, r.id, r.value, r.version as row_version
+        from (select 1) as one left join config_rows r on true`);
+      const rows: StoredRow[] = [];
+      for (const row of found.rows) {
+        if (row.table_name !== null && isConfigTable(row.table_name)) {
+          rows.push({ table: row.table_name, id: row.id, value: row.value, version: Number(row.row_version) });
+        }
+      }
+      return { version: Number(found.rows[0]?.version ?? 0), rows };
+    },
+    patchesAfter: async (version) => {
+      const found = await db.execute<{ version: string | number; changes: unknown }>(
+        sql`select version, changes from config_log where version > ${version} order by version`,
+      );
+      const patches = found.rows.map((row) => ConfigPatch.parse({ version: Number(row.version), changes: row.changes }));
+      return patches.every((patch, i) => patch.version === version + 1 + i) ? patches : undefined;
+    },
+    commit: async (patch, audit) => {
+      try {
+        await db.transaction(async (tx) => {
+          await tx.execute(sql`insert into config_log (version, changes, at) values (${patch.version}, ${JSON.stringify(patch.changes)}::jsonb, now())`);
+          for (const { table, id, value } of patch.changes) {
+            if (value === undefined) await tx.execute(sql`delete from config_rows where table_name = ${table} and id = ${id}`);
+            else {
+              await tx.execute(sql`
+                insert into config_rows (table_name, id, value, version) values (${table}, ${id}, ${JSON.stringify(value)}::jsonb, ${patch.version})
+                on conflict (table_name, id) do update set value = excluded.value, version = excluded.version`);
+            }
+          }
+          for (const input of audit) await recordAudit(tx, input);
+        });
+      } catch (error) {
+        if (sqlState(error) === UNIQUE_VIOLATION) throw new VersionTakenError(`version ${patch.version} is taken`);
+        throw error;
+      }
+    },
+  };
+}
+
+function isConfigTable(name: string): name is ConfigTable {
+  return (CONFIG_TABLES as readonly string[]).includes(name);
+}
+
+/** The SQLSTATE of a failed statement; drizzle wraps what the driver throws. */
+function sqlState(error: unknown): unknown {
+  for (let at = error, depth = 0; typeof at === 'object' && at !== null && depth < 5; at = Reflect.get(at, 'cause'), depth += 1) {
+    const code: unknown = Reflect.get(at, 'code');
+    if (typeof code === 'string') return code;
+  }
+  return undefined;
+}

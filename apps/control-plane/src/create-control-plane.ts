@@ -1,0 +1,127 @@
+import type { Express } from 'express';
+import type { ChaosConsumer, Clock, ConfigSnapshot, OperatorState, StateAnomaly } from '@sluice/contracts';
+import type { Logger } from '@sluice/service-kit';
+import { createAuthenticate } from './api/authenticate.ts';
+import type { AuditLog, AuditTrail, LedgerReader, QueueAdmin } from './api/ports.ts';
+import type { Route } from './api/route.ts';
+import { createRouteTable } from './api/route-table.ts';
+import { createChaosActions } from './chaos/chaos-actions.ts';
+import type { Flood } from './chaos/flood.ts';
+import type { SimControl } from './chaos/sim-control.ts';
+import type { ConfigRepository } from './config/config-repository.ts';
+import { createConfigStore, type ConfigStore } from './config/config-store.ts';
+import { createControlPlaneApp } from './create-control-plane-app.ts';
+import { createOperatorSessions, type SessionArchive } from './session/operator-sessions.ts';
+import { createOperatorSignIn } from './session/operator-sign-in.ts';
+import { createPeople, type PersonRepository } from './session/people.ts';
+import { buildState, type LedgerHead } from './state/build-state.ts';
+import { createGatewayReports } from './state/gateway-reports.ts';
+import { createPolled } from './state/polled.ts';
+import { createStateHub } from './state/state-hub.ts';
+import { createConfigStream } from './stream/config-stream.ts';
+
+/** Everything outside that the control plane stands on. */
+export interface ControlPlanePorts {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly repository: ConfigRepository;
+  readonly people: PersonRepository;
+  readonly sessionArchive: SessionArchive;
+  readonly ledger: LedgerReader;
+  readonly ledgerHead: () => Promise<LedgerHead>;
+  readonly recentAnomalies: () => Promise<readonly StateAnomaly[]>;
+  readonly audit: AuditTrail;
+  readonly auditLog: AuditLog;
+  readonly queues: QueueAdmin;
+  /** Absent where chaos is not enabled. */
+  readonly chaos?: {
+    readonly flood: (tenant: string, rps: number) => Flood | undefined;
+    readonly sim: SimControl;
+    readonly setConsumerBroken: (consumer: ChaosConsumer['consumer'], broken: boolean) => void;
+  };
+}
+
+export interface ControlPlaneSettings {
+  readonly operator: { readonly user: string; readonly password: string };
+  readonly gatewayToken: string;
+  readonly bffToken: string;
+  readonly principalKey: string;
+  readonly consoleDir: string;
+  readonly extraHosts?: readonly string[];
+}
+
+export interface ControlPlane {
+  readonly app: Express;
+  readonly routes: readonly Route[];
+  readonly store: ConfigStore;
+  readonly state: () => OperatorState;
+  /** One second of life: reads what is polled, sends state, watermarks and pings. Never throws. */
+  beat(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Builds the control plane on its ports; nothing listens and no timer runs. */
+export async function createControlPlane(ports: ControlPlanePorts, settings: ControlPlaneSettings): Promise<ControlPlane> {
+  const { clock, logger, ledger, audit } = ports;
+  const warn = (what: string) => (error: unknown) => logger.warn({ err: error }, what);
+  const store = createConfigStore({ repository: ports.repository });
+  const reports = createGatewayReports({ clock });
+  const stream = createConfigStream({ store });
+  const actions = createChaosActions({ clock, onError: warn('a chaos action could not be undone') });
+  const sessions = createOperatorSessions({ clock, archive: ports.sessionArchive, onArchiveError: warn('operator sessions are kept in memory only') });
+  const queues = createPolled({ clock, read: () => ports.queues.readStates(), onError: warn('the event spine does not answer') });
+  const anomalies = createPolled({ clock, read: () => ports.recentAnomalies(), onError: warn('anomalies cannot be read') });
+  const ledgerHead = createPolled({ clock, read: () => ports.ledgerHead(), onError: warn('the database does not answer') });
+  const watermarks = createPolled({ clock, read: () => ledger.watermarks(), onError: warn('watermarks cannot be read') });
+
+  const config = (): ConfigSnapshot | undefined => (store.version === 0 ? undefined : store.snapshot());
+  const build = (): OperatorState =>
+    buildState({ clock, config, reports, queues, anomalies, ledger: ledgerHead, chaosEnabled: ports.chaos !== undefined, chaos: () => actions.running() });
+  const hub = createStateHub({ build });
+
+  const routes = createRouteTable({
+    store,
+    ledger,
+    audit,
+    clock,
+    reports,
+    sessions,
+    auditLog: ports.auditLog,
+    queues: ports.queues,
+    signIn: await createOperatorSignIn({ clock, ...settings.operator }),
+    onAuditError: warn('an audit record could not be written'),
+    state: { build, hub },
+    internal: { stream, reports, people: createPeople({ clock, repository: ports.people }) },
+    ...(ports.chaos === undefined ? {} : { chaos: { ...ports.chaos, actions } }),
+  });
+  const authenticate = createAuthenticate({ sessions, clock, gatewayToken: settings.gatewayToken, bffToken: settings.bffToken, principalKey: settings.principalKey });
+  const app = createControlPlaneApp({
+    logger,
+    routes,
+    authenticate,
+    consoleDir: settings.consoleDir,
+    ...(settings.extraHosts === undefined ? {} : { extraHosts: settings.extraHosts }),
+  });
+
+  let beats = 0;
+  return {
+    app,
+    routes,
+    store,
+    state: build,
+    beat: async () => {
+      beats += 1;
+      const polls = [anomalies.poll(), ledgerHead.poll(), watermarks.poll()];
+      if (beats % 2 === 1) polls.push(queues.poll());
+      if (store.version === 0) polls.push(store.load().catch(warn('the configuration cannot be loaded')));
+      stream.beat(watermarks.value ?? []);
+      hub.beat();
+      await Promise.all(polls);
+    },
+    close: async () => {
+      await actions.stop();
+      hub.close();
+      stream.close();
+    },
+  };
+}
