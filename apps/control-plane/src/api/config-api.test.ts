@@ -1,0 +1,139 @@
+import { startTestPlane, type TestPlane } from '../testing/start-test-plane.ts';
+
+let test: TestPlane;
+beforeEach(async () => {
+  test = await startTestPlane();
+});
+afterEach(() => test.close());
+
+interface Answer {
+  status: number;
+  etag: string | null;
+  body: Record<string, unknown> & { errors?: { path: string; message: string }[]; detail?: string };
+}
+
+async function call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer> {
+  const res = await test.call(method, path, body, headers);
+  const text = await res.text();
+  return { status: res.status, etag: res.headers.get('etag'), body: text === '' ? {} : (JSON.parse(text) as Answer['body']) };
+}
+
+const pathsOf = (answer: Answer): string[] => (answer.body.errors ?? []).map((fault) => fault.path);
+const POLICY = '/api/workspaces/acme-prod/policy';
+
+describe('a policy', () => {
+  it.each([
+    ['a provider in the chain', { routing: { chain: [{ provider: 'primary' }, { provider: 'gone' }] } }, 'routing.chain.1.provider'],
+    ['a model in the chain', { routing: { chain: [{ provider: 'primary', model: 'gone' }] } }, 'routing.chain.0.model'],
+    ['a credential in the chain', { routing: { chain: [{ provider: 'primary', credential: 'gone' }] } }, 'routing.chain.0.credential'],
+    ['an alias', { routing: { aliases: { fast: 'gone' } } }, 'routing.aliases.fast'],
+    ['an allowed provider', { dataRules: { allowedProviders: ['gone'] } }, 'dataRules.allowedProviders.0'],
+    ['a downgrade', { routing: { budgetDowngrade: { atPercent: 90, model: 'gone' } } }, 'routing.budgetDowngrade.model'],
+  ])('that refers to nothing by %s is refused with the field\'s path', async (_what, override, path) => {
+    const version = test.plane.store.version;
+    const answer = await call('PUT', POLICY, override);
+    expect([answer.status, pathsOf(answer)]).toEqual([400, [path]]);
+    expect(test.plane.store.version).toBe(version);
+  });
+
+  it('that names the same place twice in a chain is refused', async () => {
+    const answer = await call('PUT', POLICY, { routing: { chain: [{ provider: 'primary' }, { provider: 'primary' }] } });
+    expect([answer.status, pathsOf(answer)]).toEqual([400, ['routing.chain.1']]);
+  });
+
+  it('that does not fit together with its plan is refused, never clamped', async () => {
+    const answer = await call('PUT', POLICY, { limits: { concurrency: { inFlight: 5, queued: 6 } } });
+    expect([answer.status, pathsOf(answer)]).toEqual([400, ['limits.concurrency.queued']]);
+  });
+
+  it('keeps what it does not name from its plan', async () => {
+    const answer = await call('PUT', POLICY, { maxPoolSharePercent: 20 });
+    expect(answer.status).toBe(200);
+    expect(answer.body['override']).toEqual({ maxPoolSharePercent: 20 });
+    expect(answer.body['effective']).toMatchObject({ maxPoolSharePercent: 20, priority: 'high' });
+  });
+
+  it('that was changed in the meantime answers 412 with both versions, and the ETag that is current', async () => {
+    const first = await call('GET', POLICY);
+    const won = await call('PUT', POLICY, { priority: 'low' }, { 'if-match': first.etag ?? '' });
+    expect(won.status).toBe(200);
+    const lost = await call('PUT', POLICY, { priority: 'critical' }, { 'if-match': first.etag ?? '' });
+    expect(lost.status).toBe(412);
+    expect(lost.etag).toBe(won.etag);
+    expect(lost.body.detail).toContain(`version ${first.etag?.replaceAll('"', '')}`);
+    expect(lost.body.detail).toContain(`version ${won.etag?.replaceAll('"', '')}`);
+    expect((await call('GET', POLICY)).body['override']).toEqual({ priority: 'low' });
+  });
+});
+
+describe('a row that others point at', () => {
+  it('cannot be taken away under them: a tenant\'s plan, a model\'s provider', async () => {
+    const tenant = await call('PUT', '/api/tenants/acme', { id: 'acme', name: 'Acme', plan: 'gone', limits: {} });
+    expect([tenant.status, pathsOf(tenant)]).toEqual([400, ['plan']]);
+    const rows = (await call('GET', '/api/providers')).body['rows'] as { id: string; value: { credentials: unknown[] } }[];
+    const primary = rows.find((row) => row.id === 'primary')?.value;
+    const renamed = await call('PUT', '/api/providers/primary', { ...primary, id: 'other' });
+    expect([renamed.status, pathsOf(renamed)]).toEqual([400, ['id']]);
+  });
+
+  it('names the row elsewhere that a change would break', async () => {
+    await call('PUT', POLICY, { routing: { chain: [{ provider: 'primary', credential: 'primary-1' }] } });
+    const rows = (await call('GET', '/api/providers')).body['rows'] as { id: string; value: { credentials: { id: string }[] } }[];
+    const primary = rows.find((row) => row.id === 'primary')?.value;
+    const answer = await call('PUT', '/api/providers/primary', { ...primary, credentials: [{ id: 'primary-2', slots: 1 }] });
+    expect([answer.status, pathsOf(answer)]).toEqual([400, ['workspaces.acme-prod.override.routing.chain.0.credential']]);
+  });
+
+  it('prices of a version never change', async () => {
+    const rows = (await call('GET', '/api/plans')).body['rows'] as { id: string; value: { priceBook: { version: number; prices: object } } }[];
+    const plan = rows.find((row) => row.id === 'free')?.value;
+    const prices = { 'sim-large': { inputPicoUsd: 1, outputPicoUsd: 1 } };
+    const same = await call('PUT', '/api/plans/free', { ...plan, priceBook: { ...plan?.priceBook, prices } });
+    expect([same.status, pathsOf(same)]).toEqual([400, ['priceBook.version']]);
+    const next = await call('PUT', '/api/plans/free', { ...plan, priceBook: { ...plan?.priceBook, prices, version: 2 } });
+    expect(next.status).toBe(200);
+  });
+});
+
+describe('an API key', () => {
+  it('is shown once, stored as a digest, and never listed with it', async () => {
+    const made = await call('POST', '/api/workspaces/acme-prod/keys', { name: 'ci' });
+    expect(made.status).toBe(201);
+    expect(made.body['key']).toMatch(/^sk-sluice-[A-Za-z0-9]{12}-[A-Za-z0-9]{40}$/);
+    const listed = await call('GET', '/api/workspaces/acme-prod/keys');
+    expect(JSON.stringify(listed.body)).toContain(String(made.body['keyId']));
+    const secret = String(made.body['key']).split('-')[3] ?? '';
+    const everything = JSON.stringify([listed.body, test.plane.store.snapshot(), test.repository.audited]);
+    expect(everything).not.toContain(secret);
+    expect(JSON.stringify([listed.body, test.repository.audited])).not.toContain('digest');
+  });
+
+  it('of a workspace that does not exist cannot be made, and one that does not exist cannot be revoked', async () => {
+    expect((await call('POST', '/api/workspaces/nowhere/keys', { name: 'x' })).status).toBe(404);
+    expect((await call('DELETE', '/api/keys/nothing00001')).status).toBe(404);
+  });
+});
+
+describe('the audit trail', () => {
+  it('holds who changed what, before and after, for every change', async () => {
+    await call('PUT', POLICY, { priority: 'low' });
+    await call('DELETE', '/api/keys/acmeKey00001');
+    await call('PUT', '/api/kill-switches/stop', { id: 'stop', scope: 'provider', target: 'primary', message: 'Maintenance.' });
+    await call('POST', '/api/dlqs/audit/redrive');
+    await call('POST', '/api/chaos/flood', { tenant: 'initech', rps: 10, seconds: 1 });
+    const [, policy, key, kill] = test.repository.audited;
+    expect(policy).toMatchObject({ type: 'policy.changed', actor: { kind: 'operator', id: 'ops' }, tenant_id: 'acme', workspace: 'acme-prod', before: {}, after: { priority: 'low' } });
+    expect(key).toMatchObject({ type: 'key.revoked', tenant_id: 'acme', before: { keyId: 'acmeKey00001' } });
+    expect(kill).toMatchObject({ type: 'kill_switch.set', target: { id: 'stop' } });
+    expect(test.audited.map((input) => input.type)).toEqual(expect.arrayContaining(['session.started', 'dlq.redriven', 'chaos.flood']));
+  });
+
+  it('a change that cannot be stored is not in force', async () => {
+    test.repository.failWith(new Error('database down'));
+    const answer = await call('PUT', POLICY, { priority: 'low' });
+    expect(answer.status).toBe(503);
+    expect(test.plane.store.snapshot().workspaces['acme-prod']?.override).toEqual({});
+    test.repository.failWith(undefined);
+    expect((await call('PUT', POLICY, { priority: 'low' })).status).toBe(200);
+  });
+});

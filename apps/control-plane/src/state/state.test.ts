@@ -1,0 +1,129 @@
+import { OperatorState, type GatewayReport, type SecondCounts } from '@sluice/contracts';
+import { createFakeClock, type FakeClock } from '@sluice/testing';
+import { startTestPlane, type TestPlane } from '../testing/start-test-plane.ts';
+
+const START_MS = Date.UTC(2026, 5, 1);
+const NOW_S = START_MS / 1000;
+
+let clock: FakeClock;
+let databaseDown: boolean;
+let spineDown: boolean;
+let test: TestPlane;
+beforeEach(async () => {
+  clock = createFakeClock(START_MS);
+  databaseDown = false;
+  spineDown = false;
+  test = await startTestPlane(
+    {
+      ledgerHead: async () => {
+        if (databaseDown) throw new Error('connection refused');
+        return { rows: 7, last_settled_at: null };
+      },
+      queues: {
+        readStates: async () => {
+          if (spineDown) throw new Error('connection refused');
+          return [{ queue: 'audit', dlq: 'audit-dlq', depth: 2, oldest_age_s: 4, topic: 'audit-events', waiting: 1, in_flight: 0, consumer: 'control-plane' }];
+        },
+        redrive: async () => 0,
+      },
+    },
+    clock,
+  );
+});
+afterEach(() => test.close());
+
+function second(at: number, ok: number, shed = 0): SecondCounts {
+  return { second: at, workspace: 'acme-prod', tenant: 'acme', outcomes: { ok, shed }, tokens: ok * 10, queue_ms_max: ok, queue_ms_sum: ok };
+}
+
+async function report(gateway: string, seconds: SecondCounts[], extra: Partial<GatewayReport> = {}): Promise<void> {
+  const body: GatewayReport = {
+    gateway_id: gateway,
+    cell_id: 'cell-shared-1',
+    pid: 1,
+    started_at_ms: START_MS - 1000,
+    at_ms: clock.now(),
+    state: 'serving',
+    config_version: 1,
+    config_connected: true,
+    config_age_ms: 0,
+    store: 'memory',
+    outbox: { epoch: 1, last_sequence: 0, published_sequence: 0, acked_sequence: 0, pending: 0, oldest_age_ms: 0, bytes: 0, segments: 0 },
+    rss_bytes: 1,
+    in_flight: 0,
+    seconds,
+    breakers: [],
+    pools: [],
+    ...extra,
+  };
+  const res = await test.call('POST', '/internal/gateways/report', body, { authorization: 'Bearer gateway-token' });
+  expect(res.status).toBe(204);
+}
+
+async function state(): Promise<OperatorState> {
+  const res = await test.call('GET', '/api/state');
+  expect(res.status).toBe(200);
+  return OperatorState.parse(await res.json());
+}
+
+const acme = (found: OperatorState): OperatorState['tenants'][number] | undefined => found.tenants.find((tenant) => tenant.tenant === 'acme');
+
+describe('the live picture', () => {
+  it('sums what several gateways report, second by second, without gaps', async () => {
+    await report('gw-1', [second(NOW_S - 2, 5), second(NOW_S - 1, 3, 1)]);
+    await report('gw-2', [second(NOW_S - 1, 4)]);
+    const found = acme(await state());
+    expect(found?.seconds.map((s) => s.second)).toEqual(Array.from({ length: 120 }, (_, i) => NOW_S - 120 + i));
+    expect(found?.seconds.at(-1)).toEqual({ second: NOW_S - 1, outcomes: { ok: 7, shed: 1 }, tokens: 70, queue_ms_max: 4, queue_ms_mean: 7 / 8 });
+    expect(found?.totals).toEqual({ ok: 12, shed: 1 });
+    expect((await state()).tenants.find((tenant) => tenant.tenant === 'initech')?.totals).toEqual({});
+  });
+
+  it('counts a second that is reported twice once, but both runs of a gateway that restarted in it', async () => {
+    await report('gw-1', [second(NOW_S - 1, 3)]);
+    await report('gw-1', [second(NOW_S - 1, 4)]);
+    expect(acme(await state())?.totals).toEqual({ ok: 4, shed: 0 });
+    await report('gw-1', [second(NOW_S - 1, 2)], { started_at_ms: START_MS - 500 });
+    expect(acme(await state())?.totals).toEqual({ ok: 6, shed: 0 });
+  });
+
+  it('forgets seconds that are older than two minutes', async () => {
+    await report('gw-1', [second(NOW_S - 1, 3)]);
+    clock.advance(121_000);
+    expect(acme(await state())?.totals).toEqual({});
+  });
+
+  it('says which gateway no longer reports, and shows no breakers of it', async () => {
+    await report('gw-1', [], { breakers: [{ provider: 'primary', model: 'sim-small', state: 'open', failure_percent: 90, calls: 30 }] });
+    const live = await state();
+    expect(live.providers.find((p) => p.provider === 'primary')?.breakers).toMatchObject([{ state: 'open', gateway_id: 'gw-1' }]);
+    expect(live.problems.join(' ')).toContain('breaker for primary / sim-small is open on gw-1');
+    clock.advance(10_000);
+    const later = await state();
+    expect(later.gateways).toMatchObject([{ gateway_id: 'gw-1', live: false }]);
+    expect(later.providers.find((p) => p.provider === 'primary')?.breakers).toEqual([]);
+    expect(later.problems.join(' ')).toContain('Gateway gw-1 has not reported since');
+  });
+
+  it('answers while the database and the spine are down, and says since when', async () => {
+    await test.plane.beat();
+    expect(await state()).toMatchObject({ ledger: { rows: 7 }, queues: [{ queue: 'audit', depth: 2 }] });
+    databaseDown = true;
+    spineDown = true;
+    for (let i = 0; i < 2; i += 1) await test.plane.beat();
+    const down = await state();
+    expect(down).toMatchObject({ ledger: null, queues: null });
+    expect(down.problems.filter((text) => text.includes('2026-06-01T00:00:00.000Z'))).toHaveLength(2);
+    databaseDown = false;
+    spineDown = false;
+    for (let i = 0; i < 2; i += 1) await test.plane.beat();
+    expect((await state()).ledger).toEqual({ rows: 7, last_settled_at: null });
+  });
+
+  it('shows running chaos until it is stopped', async () => {
+    await test.call('POST', '/api/chaos/flood', { tenant: 'initech', rps: 120, seconds: 30 });
+    expect((await state()).chaos).toMatchObject([{ kind: 'flood', target: 'initech', ends_at: '2026-06-01T00:00:30.000Z' }]);
+    expect(await (await test.call('POST', '/api/chaos/stop')).json()).toEqual({ stopped: 1 });
+    expect((await state()).chaos).toEqual([]);
+  });
+});

@@ -1,0 +1,92 @@
+import { applyPatch, ConfigSnapshot, ConfigStreamEvent, type ConfigPatch } from '@sluice/contracts';
+import { startTestPlane, type TestPlane } from '../testing/start-test-plane.ts';
+
+let test: TestPlane;
+beforeEach(async () => {
+  test = await startTestPlane({
+    ledger: {
+      rows: async () => ({ rows: [], next_cursor: null }),
+      summary: () => Promise.reject(new Error('not asked')),
+      usage: async () => [],
+      watermarks: async () => [
+        { gateway_id: 'gw-1', epoch: 3, sequence: 17 },
+        { gateway_id: 'gw-2', epoch: 1, sequence: 5 },
+      ],
+    },
+  });
+});
+afterEach(() => test.close());
+
+interface Stream {
+  next(event: string): Promise<unknown>;
+  end(): Promise<void>;
+}
+
+async function connect(gateway: string, since = 0): Promise<Stream> {
+  const abort = new AbortController();
+  const res = await fetch(`${test.url}/internal/config/stream?gateway=${gateway}&since=${since}`, {
+    headers: { authorization: 'Bearer gateway-token' },
+    signal: abort.signal,
+  });
+  const reader = res.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let buffer = '';
+  return {
+    next: async (event) => {
+      for (;;) {
+        for (let end = buffer.indexOf('\n\n'); end >= 0; end = buffer.indexOf('\n\n')) {
+          const frame = buffer.slice(0, end);
+          buffer = buffer.slice(end + 2);
+          const match = /^event: (.+)\ndata: (.+)$/.exec(frame);
+          const parsed = ConfigStreamEvent.parse({ event: match?.[1], data: JSON.parse(match?.[2] ?? 'null') });
+          if (parsed.event === event) return parsed.data;
+        }
+        const chunk = await reader?.read();
+        if (chunk === undefined || chunk.done) throw new Error('the stream ended');
+        buffer += chunk.value;
+      }
+    },
+    end: async () => {
+      abort.abort();
+      await reader?.cancel().catch(() => undefined);
+    },
+  };
+}
+
+describe('the configuration stream', () => {
+  it('a key that is revoked is gone from every connected gateway', async () => {
+    const streams = await Promise.all(['gw-1', 'gw-2'].map((gateway) => connect(gateway)));
+    const snapshots = await Promise.all(streams.map(async (stream) => ConfigSnapshot.parse(await stream.next('snapshot'))));
+    expect(snapshots[0]?.keys['acmeKey00001']).toBeDefined();
+    expect((await test.call('DELETE', '/api/keys/acmeKey00001')).status).toBe(204);
+    for (const [i, stream] of streams.entries()) {
+      const patch = (await stream.next('patch')) as ConfigPatch;
+      const before = snapshots[i];
+      if (before === undefined) throw new Error('no snapshot');
+      expect(applyPatch(before, patch).keys['acmeKey00001']).toBeUndefined();
+    }
+    await Promise.all(streams.map((stream) => stream.end()));
+  });
+
+  it('a gateway that comes back is given only what it missed', async () => {
+    const version = test.plane.store.version;
+    await test.call('DELETE', '/api/keys/acmeKey00001');
+    const stream = await connect('gw-1', version);
+    expect(await stream.next('patch')).toMatchObject({ version: version + 1, changes: [{ table: 'keys', id: 'acmeKey00001' }] });
+    await stream.end();
+  });
+
+  it('tells each gateway its own watermarks, and pings', async () => {
+    const stream = await connect('gw-1');
+    for (let second = 0; second < 6; second += 1) await test.plane.beat();
+    expect(await stream.next('watermark')).toEqual({ gateway_id: 'gw-1', epoch: 3, sequence: 17 });
+    expect(await stream.next('ping')).toEqual({ version: test.plane.store.version });
+    await stream.end();
+  });
+
+  it('serves what is in memory while the database is down', async () => {
+    test.repository.failWith(new Error('database down'));
+    const stream = await connect('gw-1');
+    expect(ConfigSnapshot.parse(await stream.next('snapshot')).version).toBe(test.plane.store.version);
+    await stream.end();
+  });
+});
