@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Instant, Name, NanoUsd, Slug } from '../ids.ts';
 import { Outcome } from '../outcomes.ts';
-import { Limits } from '../policy.ts';
+import { QuotaMeter } from '../policy.ts';
 import { Principal } from '../tenancy.ts';
 import { TokenUsage } from '../usage.ts';
 
@@ -17,7 +17,38 @@ export type PersonSessionRequest = z.infer<typeof PersonSessionRequest>;
 export const PersonSessionResponse = Principal;
 export type PersonSessionResponse = z.infer<typeof PersonSessionResponse>;
 
-const outcomeCounts = z.partialRecord(Outcome, z.int().min(0));
+const count = z.int().min(0).optional();
+const outcomeCounts = z.object({
+  ok: count,
+  client_error: count,
+  unauthenticated: count,
+  quota: count,
+  shed: count,
+  throttled: count,
+  cancelled: count,
+  interrupted: count,
+  upstream_error: count,
+  timeout: count,
+  internal_error: count,
+} satisfies Record<Outcome, z.ZodType>);
+
+/** What a reader of `Limits` needs to show them; open, so that a limit of a later kind does not break it. */
+const readableLimits = z.object({
+  requests: z.object({ perSecond: z.number().optional(), perMinute: z.number().optional(), burst: z.int() }).optional(),
+  tokens: z.object({ perMinute: z.int(), burst: z.int().optional() }).optional(),
+  concurrency: z.object({ inFlight: z.int(), queued: z.int() }).optional(),
+  quotas: z
+    .array(
+      z.object({
+        id: Name,
+        meter: QuotaMeter,
+        span: z.object({ kind: z.enum(['rolling', 'calendar']), seconds: z.int().optional(), period: z.enum(['day', 'month']).optional(), timeZone: z.string().optional() }),
+        limit: z.int().min(0),
+        mode: z.enum(['hard', 'soft']),
+      }),
+    )
+    .default([]),
+});
 
 /** `GET /internal/workspaces/<slug>/overview`. */
 export const TenantOverview = z.object({
@@ -30,8 +61,8 @@ export const TenantOverview = z.object({
   totals: z.object({ outcomes: outcomeCounts }),
   /** Since midnight in the tenant's time zone, from the ledger. */
   today: z.object({ calls: z.int().min(0), tokens: TokenUsage, billed_nanousd: NanoUsd }),
-  /** The workspace's effective limits. */
-  limits: Limits,
+  /** The workspace's effective limits, as in `Limits`. */
+  limits: readableLimits,
 });
 export type TenantOverview = z.infer<typeof TenantOverview>;
 
