@@ -73,6 +73,14 @@ describe('createFairQueue', () => {
     );
   });
 
+  it('gives a tenant that comes back from idling its share and nothing for the time away', () => {
+    const queue = createFairQueue<number>();
+    for (let i = 0; i < 200; i++) queue.push(entry('busy'));
+    drain(queue, 100);
+    for (let i = 0; i < 50; i++) queue.push(entry('back'));
+    expect(countBy(drain(queue, 20), 'tenantId', 'back')).toBe(10);
+  });
+
   it('saves no credit for a tenant that could not be served', () => {
     const queue = createFairQueue<number>();
     for (let i = 0; i < 100; i++) {

@@ -249,6 +249,14 @@ export function limitStoreConformance(name: string, createStore: (clock: FakeClo
       expect((await admit(scopeOf({}, { quotas: quota(91) }), tokens(2))).admitted).toBe(false);
     });
 
+    it('keeps what was used when the span of a window changes', async () => {
+      const { store, admit } = setUp();
+      await store.settle(leaseIn(await admit(scopeOf({}, { quotas: quota(100) }))), used(80));
+      const monthly = scopeOf({}, { quotas: quota(100, { span: { kind: 'calendar', period: 'month' } }) });
+      expect((await store.view(monthly)).quotas).toMatchObject([{ used: 80 }]);
+      expect((await admit(monthly, tokens(21))).admitted).toBe(false);
+    });
+
     it('loses and leaks nothing over any order of admissions, top-ups, queueing and settlements', async () => {
       const step = fc.record({
         action: fc.constantFrom('admit', 'admit', 'topUp', 'enterQueue', 'leaveQueue', 'unused', 'used'),

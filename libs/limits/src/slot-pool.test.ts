@@ -78,10 +78,13 @@ describe('createSlotPool', () => {
     const refused = pool.acquire(request('e', { timeoutMs: 0 }));
     controller.abort();
     cancel();
+    cancel(); // told twice, counted once
     clock.advance(50);
     expect(await Promise.all([late, aborted, cancelled, refused])).toEqual(['timeout', 'aborted', 'aborted', 'timeout']);
     expect(clock.pendingTimers()).toBe(0);
     expect(pool.stats.queuedByPriority).toEqual({});
+    void pool.acquire(request('g'));
+    expect(pool.stats.queuedByPriority).toEqual({ standard: 1 });
     expect(await pool.acquire(request('f', { signal: controller.signal }))).toBe('aborted');
   });
 

@@ -128,7 +128,7 @@ export function createSlotPool({ slots, clock, reserved, timers = processTimers 
 
   const wait = (request: SlotRequest): Promise<SlotLease | 'timeout' | 'aborted'> =>
     new Promise((resolve) => {
-      let unsubscribe: (() => void) | undefined;
+      let unsubscribe = (): void => undefined;
       const giveUp = (why: 'timeout' | 'aborted') => (): void => {
         if (!queue.remove(entry)) return;
         entry.value.finish(why);
@@ -145,7 +145,7 @@ export function createSlotPool({ slots, clock, reserved, timers = processTimers 
             queued[request.priority]--;
             timers.clearTimeout(timer);
             request.signal?.removeEventListener('abort', onAbort);
-            unsubscribe?.();
+            unsubscribe();
             resolve(result);
           },
         },
@@ -154,7 +154,7 @@ export function createSlotPool({ slots, clock, reserved, timers = processTimers 
       queued[request.priority]++;
       const timer = timers.setTimeout(giveUp('timeout'), request.timeoutMs);
       request.signal?.addEventListener('abort', onAbort, { once: true });
-      unsubscribe = request.cancel?.onCancel(onAbort);
+      if (request.cancel !== undefined) unsubscribe = request.cancel.onCancel(onAbort);
     });
 
   const oldestWaitMs = (): number => {
