@@ -1,0 +1,88 @@
+import { spawn, execFileSync, type ChildProcess } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isHealthy, type HealthCheck } from '../supervisor/health-check.ts';
+
+/** `target` has the first core for itself; everything else is on the others. */
+export type Core = 'target' | 'rest';
+
+const cores = availableParallelism();
+
+function works(command: string, args: string[]): boolean {
+  try {
+    execFileSync(command, args, { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Pinning needs taskset and a second core. */
+export const pinned = cores > 1 && works('taskset', ['-c', '0', 'true']);
+
+function command(core: Core, args: readonly string[]): [string, string[]] {
+  const node = [process.execPath, '--conditions=@sluice/source', '--disable-warning=ExperimentalWarning', ...args];
+  if (!pinned) return [process.execPath, node.slice(1)];
+  return ['taskset', ['-c', core === 'target' ? '0' : `1-${cores - 1}`, ...node]];
+}
+
+export interface BenchProcess {
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+/** @throws Error with what the process said when it is not healthy within 20 s. */
+export async function startBenchProcess(root: string, entry: string, core: Core, env: NodeJS.ProcessEnv, health: HealthCheck): Promise<BenchProcess> {
+  const [program, args] = command(core, [join(root, entry)]);
+  const child = spawn(program, args, { cwd: root, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  const keep = (chunk: Buffer) => (output = (output + chunk.toString()).slice(-2_000));
+  child.stdout.on('data', keep);
+  child.stderr.on('data', keep);
+  const until = performance.now() + 20_000;
+  while (!(await isHealthy(health))) {
+    if (child.exitCode !== null || performance.now() > until) {
+      await stop(child);
+      throw new Error(`${entry} did not start:\n${output}`);
+    }
+    await delay(50);
+  }
+  return { pid: child.pid ?? 0, stop: () => stop(child) };
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGTERM');
+  const timer = setTimeout(() => child.kill('SIGKILL'), 5_000);
+  await ended;
+  clearTimeout(timer);
+}
+
+/** Runs a script to its end and returns what it printed. */
+export function runBenchScript(root: string, entry: string, core: Core, env: NodeJS.ProcessEnv): Promise<string> {
+  const [program, args] = command(core, [join(root, entry)]);
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { cwd: root, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'inherit'] });
+    let output = '';
+    child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    child.on('error', reject);
+    child.on('exit', (code) => (code === 0 ? resolve(output) : reject(new Error(`${entry} ended with ${code}`))));
+  });
+}
+
+/** Kernel ticks are 10 ms on Linux everywhere that Node.js runs. */
+const TICK_US = 10_000;
+
+/** CPU time that a process has used, all threads, user and system, microseconds; undefined where /proc does not tell. */
+export function cpuMicroseconds(pid: number): number | undefined {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    return (Number(fields[11]) + Number(fields[12])) * TICK_US;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,40 @@
+import { DEFAULT_CELL_ID } from '@sluice/contracts';
+
+const LIMITS = {
+  requests: { perSecond: 1_000_000, burst: 1_000_000 },
+  tokens: { perMinute: 1_000_000_000_000 },
+  concurrency: { inFlight: 10_000, queued: 10_000 },
+  quotas: [{ id: 'monthly', meter: 'total_tokens', span: { kind: 'calendar', period: 'month' }, limit: 1_000_000_000_000_000, mode: 'hard' }],
+};
+
+/** A configuration in which every limit is checked at tenant, workspace and key and none is ever reached. */
+export function benchSnapshot(upstream: string, keyId: string, digest: string): unknown {
+  const price = { inputPicoUsd: 150_000, outputPicoUsd: 600_000 };
+  return {
+    version: 1,
+    cells: { [DEFAULT_CELL_ID]: { id: DEFAULT_CELL_ID, kind: 'shared' } },
+    plans: {
+      bench: {
+        id: 'bench',
+        displayName: 'Bench',
+        policy: { limits: LIMITS, maxPoolSharePercent: 100, routing: { chain: [{ provider: 'primary' }] } },
+        tenantLimits: LIMITS,
+        priceBook: { version: 1, effectiveFrom: '2026-01-01T00:00:00.000Z', prices: { 'sim-small': price } },
+        allotment: { totalTokens: 0, feeNanoUsd: 0 },
+      },
+    },
+    tenants: { bench: { id: 'bench', name: 'Bench', plan: 'bench', limits: LIMITS } },
+    workspaces: { bench: { slug: 'bench', uuid: 'be4c4000-0000-4000-8000-000000000001', tenant: 'bench' } },
+    keys: { [keyId]: { keyId, digest, workspace: 'bench', name: 'bench', createdAt: '2026-01-01T00:00:00.000Z', limits: LIMITS } },
+    providers: {
+      primary: { id: 'primary', displayName: 'Fast upstream', dialect: 'openai', baseUrl: `${upstream}/v1`, credentials: [{ id: 'main', slots: 10_000 }] },
+    },
+    models: {
+      'sim-small': {
+        id: 'sim-small', displayName: 'Bench', contextTokens: 128_000, maxOutputTokens: 16_000, abilities: ['chat'],
+        offers: [{ provider: 'primary', providerModel: 'sim-small', price }],
+      },
+    },
+    killSwitches: {},
+  };
+}

@@ -1,0 +1,63 @@
+import { SIM_PROVIDERS, SimStats, LedgerSummary, inputTokens, outputTokens, type StackFile } from '@sluice/contracts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { getJson, type OperatorApi } from './operator-api.ts';
+
+/** What the simulated providers counted themselves. */
+export interface ProviderCount {
+  readonly calls: number;
+  readonly completed: number;
+  readonly unfinished: number;
+  readonly input: number;
+  readonly output: number;
+  readonly inFlight: number;
+}
+
+export async function countProviders(stack: StackFile): Promise<ProviderCount> {
+  const control = stack.services['provider-sim'].url;
+  const stats = await Promise.all(
+    Object.keys(SIM_PROVIDERS).map(async (name) => SimStats.parse(await getJson(`${control}/providers/${name}/stats`))),
+  );
+  const sum = (pick: (one: SimStats) => number): number => stats.reduce((total, one) => total + pick(one), 0);
+  return {
+    calls: sum((one) => one.calls),
+    completed: sum((one) => one.completed),
+    unfinished: sum((one) => one.cancelled + one.failed),
+    input: sum((one) => one.tokens.input + one.tokens.cache_read),
+    output: sum((one) => one.tokens.output),
+    inFlight: sum((one) => one.in_flight),
+  };
+}
+
+const SETTLE_TIMEOUT_MS = 30_000;
+
+/** The ledger's sums once they have stood still for a second and hold every completed call, or as they are after 30 s. */
+export async function settledLedger(api: OperatorApi, stack: StackFile): Promise<{ ledger: LedgerSummary; providers: ProviderCount }> {
+  const until = performance.now() + SETTLE_TIMEOUT_MS;
+  let last = -1;
+  for (;;) {
+    const providers = await countProviders(stack);
+    const ledger = LedgerSummary.parse(await api.get('/api/ledger/summary'));
+    const still = ledger.calls === last && providers.inFlight === 0;
+    if ((still && (ledger.outcomes.ok ?? 0) >= providers.completed) || performance.now() > until) return { ledger, providers };
+    last = ledger.calls;
+    await delay(1_000);
+  }
+}
+
+/**
+ * Sentences about where ledger and providers disagree; empty when they reconcile. Without calls that a provider did not
+ * finish, tokens must be equal; with some, the ledger must hold at least what was completed.
+ */
+export function reconcile(ledger: Pick<LedgerSummary, 'calls' | 'attempts' | 'outcomes' | 'tokens'>, providers: ProviderCount): string[] {
+  const faults: string[] = [];
+  const ledgerInput = inputTokens(ledger.tokens);
+  const ledgerOutput = outputTokens(ledger.tokens);
+  const ok = ledger.outcomes.ok ?? 0;
+  if (ok !== providers.completed) faults.push(`the ledger holds ${ok} calls that ended well, the providers completed ${providers.completed}`);
+  const exact = providers.unfinished === 0;
+  for (const [what, inLedger, atProviders] of [['input', ledgerInput, providers.input], ['output', ledgerOutput, providers.output]] as const) {
+    const agrees = exact ? inLedger === atProviders : inLedger >= atProviders;
+    if (!agrees) faults.push(`the ledger holds ${inLedger} ${what} tokens, the providers counted ${atProviders}`);
+  }
+  return faults;
+}

@@ -1,0 +1,37 @@
+import type { StackFile } from '@sluice/contracts';
+import { runningStack } from '../stack/running-stack.ts';
+import type { StackSettings } from '../stack/settings.ts';
+import { compareTopology } from './compare-topology.ts';
+import { signInAsOperator } from './operator-api.ts';
+import { reconcile, settledLedger } from './reconcile.ts';
+
+/** Checks that what is deployed equals what is declared and that the ledger agrees with the providers' own count. */
+export async function verify(settings: StackSettings): Promise<number> {
+  const stack = runningStack(settings.dataDir);
+  const spineWell = await report('Deployed topology equals the declared one', await compareTopology(stack.services.spine.url));
+  const ledgerWell = await verifyLedger(stack);
+  return spineWell && ledgerWell ? 0 : 1;
+}
+
+/** Prints `text` with its verdict and what is wrong. */
+export function report(text: string, faults: readonly string[]): boolean {
+  console.log(`${faults.length === 0 ? 'ok  ' : 'FAIL'} ${text}`);
+  for (const fault of faults) console.log(`       ${fault}`);
+  return faults.length === 0;
+}
+
+async function verifyLedger(stack: StackFile): Promise<boolean> {
+  const api = await signInAsOperator(stack);
+  const { ledger, providers } = await settledLedger(api, stack);
+  const scope = providers.unfinished === 0 ? 'tokens equal' : `tokens at least equal, because ${providers.unfinished} calls did not finish at a provider`;
+  return report(
+    `Ledger agrees with the providers: ${ledger.calls} calls, ${providers.completed} completed; ${scope} (input ${providers.input}, output ${providers.output})`,
+    reconcile(ledger, providers),
+  );
+}
+
+/** The long forms do not exist yet, and this says so. */
+export async function verifyDeep(settings: StackSettings): Promise<number> {
+  console.log('There are no long forms of verify yet (no mutation checks, no soak): this runs `make verify`.');
+  return verify(settings);
+}
