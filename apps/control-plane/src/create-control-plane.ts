@@ -13,6 +13,7 @@ import { createConfigStore, type ConfigStore } from './config/config-store.ts';
 import { createControlPlaneApp } from './create-control-plane-app.ts';
 import { createOperatorSessions, type SessionArchive } from './session/operator-sessions.ts';
 import { createOperatorSignIn } from './session/operator-sign-in.ts';
+import type { ScryptCost } from './session/password.ts';
 import { createPeople, type PersonRepository } from './session/people.ts';
 import { buildState, type LedgerHead } from './state/build-state.ts';
 import { createGatewayReports } from './state/gateway-reports.ts';
@@ -42,7 +43,7 @@ export interface ControlPlanePorts {
 }
 
 export interface ControlPlaneSettings {
-  readonly operator: { readonly user: string; readonly password: string };
+  readonly operator: { readonly user: string; readonly password: string; readonly cost?: ScryptCost };
   readonly gatewayToken: string;
   readonly bffToken: string;
   readonly principalKey: string;

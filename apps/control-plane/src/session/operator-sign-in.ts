@@ -2,7 +2,7 @@ import type { Clock } from '@sluice/contracts';
 import { ProblemError, safeEqual } from '@sluice/service-kit';
 import { createLockOut } from './lock-out.ts';
 import type { Operator } from './operator-sessions.ts';
-import { hashPassword, verifyPassword } from './password.ts';
+import { hashPassword, verifyPassword, type ScryptCost } from './password.ts';
 
 /** Checks an operator's credentials. */
 export interface OperatorSignIn {
@@ -14,10 +14,10 @@ export interface OperatorSignIn {
  * The one operator account of the environment. Its password is hashed at once and not kept. All unknown names share
  * one lock, so that guessing names costs as much as guessing passwords.
  */
-export async function createOperatorSignIn(deps: { clock: Clock; user: string; password: string }): Promise<OperatorSignIn> {
+export async function createOperatorSignIn(deps: { clock: Clock; user: string; password: string; cost?: ScryptCost }): Promise<OperatorSignIn> {
   const lockOut = createLockOut({ clock: deps.clock });
   const { user: knownUser } = deps;
-  const hash = await hashPassword(deps.password);
+  const hash = await hashPassword(deps.password, deps.cost);
   return {
     verify: async (user, password) => {
       const known = safeEqual(user, knownUser);

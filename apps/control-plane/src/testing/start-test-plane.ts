@@ -7,7 +7,7 @@ import type { AuditInput } from '../config/config-repository.ts';
 import { demoSeed } from './demo-seed.ts';
 
 export const TEST_SETTINGS = {
-  operator: { user: 'ops', password: 'operator-password' },
+  operator: { user: 'ops', password: 'operator-password', cost: { N: 16, r: 1, p: 1 } },
   gatewayToken: 'gateway-token',
   bffToken: 'bff-token',
   principalKey: 'principal-key',

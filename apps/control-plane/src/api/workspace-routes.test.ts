@@ -1,0 +1,111 @@
+import { signPrincipal } from '@sluice/service-kit';
+import { systemClock, type LedgerRow, type Principal, type Role } from '@sluice/contracts';
+import { startTestPlane, type TestPlane } from '../testing/start-test-plane.ts';
+
+let test: TestPlane;
+let asked: (string | undefined)[];
+beforeAll(async () => {
+  asked = [];
+  test = await startTestPlane({
+    ledger: {
+      rows: async ({ workspace }) => {
+        asked.push(workspace);
+        return { rows: [row], next_cursor: null };
+      },
+      summary: async ({ workspace }) => {
+        asked.push(workspace);
+        return { calls: 1, attempts: 1, tokens: row.tokens, cost_nanousd: 77_777, cost_usd: '0.000077777', billed_nanousd: 99_999, billed_usd: '0.000099999', outcomes: { ok: 1 } };
+      },
+      usage: async ({ workspace }) => {
+        asked.push(workspace);
+        return [];
+      },
+      watermarks: async () => [],
+    },
+  });
+});
+afterAll(() => test.close());
+
+const row: LedgerRow = {
+  event_id: 'e',
+  request_id: 'r',
+  occurred_at: '2026-01-01T00:00:00.000Z',
+  gateway_id: 'gw-1',
+  epoch: 1,
+  sequence: 1,
+  tenant: 'acme',
+  workspace: 'acme-prod',
+  key_id: 'acmeKey00001',
+  operation: 'chat',
+  stream: false,
+  model_requested: 'sim-small',
+  model: 'sim-small',
+  provider: 'primary',
+  outcome: 'ok',
+  error_code: null,
+  status: 200,
+  abort_case: 'complete',
+  fallback: false,
+  fallback_reason: null,
+  feature: null,
+  end_user: null,
+  tokens: { input: 1, cache_read: 0, cache_write: 0, output: 1, reasoning: 0, audio: 0 },
+  usage_source: 'provider',
+  cost_nanousd: 77_777,
+  billed_nanousd: 99_999,
+  price_version: 1,
+  latency: { overhead_us: 1, queue_ms: 0, ttfb_ms: 1, total_ms: 1 },
+  attempts: [],
+};
+
+function as(role: Role | undefined, key = 'principal-key'): Record<string, string> {
+  const principal: Principal = { kind: 'person', userId: 'u1', email: 'ada@acme.test', roles: role === undefined ? {} : { 'acme-prod': role } };
+  return { authorization: 'Bearer bff-token', 'x-sluice-principal': signPrincipal(principal, key, systemClock) };
+}
+
+const statusOf = async (method: string, path: string, headers: Record<string, string>, body?: unknown): Promise<number> =>
+  (await test.call(method, `/internal/workspaces/${path}`, body, headers)).status;
+
+describe('what the console backend asks in a person\'s name', () => {
+  it('is answered for a workspace where the person has a role, and asks the ledger for that one only', async () => {
+    asked = [];
+    for (const path of ['overview', 'usage', 'requests']) expect(await statusOf('GET', `acme-prod/${path}`, as('viewer'))).toBe(200);
+    expect(asked).toEqual(['acme-prod', 'acme-prod', 'acme-prod']);
+  });
+
+  it('another tenant\'s workspace answers 404 exactly like one that does not exist', async () => {
+    for (const path of ['overview', 'usage', 'requests', 'policy', 'keys']) {
+      const bodies = await Promise.all(
+        ['initech-prod', 'nowhere'].map(async (slug) => {
+          const res = await test.call('GET', `/internal/workspaces/${slug}/${path}`, undefined, as('admin'));
+          const { request_id: _id, ...body } = (await res.json()) as Record<string, unknown>;
+          return { status: res.status, body };
+        }),
+      );
+      expect(bodies[0]).toEqual({ status: 404, body: { type: 'about:blank', title: 'Not found', status: 404 } });
+      expect(bodies[1]).toEqual(bodies[0]);
+    }
+    expect(await statusOf('PUT', 'initech-prod/policy', as('admin'), {})).toBe(404);
+    expect(await statusOf('POST', 'initech-prod/keys', as('admin'), { name: 'x' })).toBe(404);
+    expect(await statusOf('DELETE', 'initech-prod/keys/acmeKey00001', as('admin'))).toBe(404);
+  });
+
+  it('a role without the permission changes nothing', async () => {
+    expect(await statusOf('PUT', 'acme-prod/policy', as('developer'), { priority: 'low' })).toBe(403);
+    expect(await statusOf('POST', 'acme-prod/keys', as('viewer'), { name: 'x' })).toBe(403);
+    expect(await statusOf('PUT', 'acme-prod/policy', as('admin'), { priority: 'low' })).toBe(200);
+  });
+
+  it('a principal that the backend has not signed is refused', async () => {
+    expect(await statusOf('GET', 'acme-prod/overview', as('admin', 'another-key'))).toBe(401);
+    expect(await statusOf('GET', 'acme-prod/overview', { authorization: 'Bearer bff-token' })).toBe(401);
+  });
+
+  it('never shows what a provider charges us', async () => {
+    for (const path of ['overview', 'requests']) {
+      const text = await (await test.call('GET', `/internal/workspaces/acme-prod/${path}`, undefined, as('admin'))).text();
+      expect(text).toContain('99999');
+      expect(text).not.toContain('77777');
+    }
+  });
+});
