@@ -14,6 +14,7 @@ interface Part {
   /** Which of its ports tells its health; `tcp` only looks whether it accepts connections. */
   readonly health: { readonly port: PortName; readonly path: string } | 'tcp';
   readonly readyTimeoutMs?: number;
+  readonly graceMs?: number;
   readonly needsWebPages?: true;
 }
 
@@ -22,7 +23,7 @@ const PARTS: readonly Part[] = [
   { name: 'database', purpose: 'PostgreSQL with the ledger and the configuration', entry: 'tools/src/parts/database.ts', port: 'postgres', health: 'tcp', readyTimeoutMs: 90_000 },
   { name: 'provider-sim', purpose: 'three simulated model providers with fault controls', entry: 'apps/provider-sim/src/main.ts', port: 'simControl', health: { port: 'simControl', path: '/health' } },
   { name: 'control-plane', purpose: 'tenants, keys, policies, ledger; the operator console', entry: 'apps/control-plane/src/main.ts', port: 'controlPlane', health: { port: 'controlPlaneAdmin', path: '/ready' } },
-  { name: 'gateway', purpose: 'the data plane: what SDKs talk to', entry: 'apps/gateway/src/main.ts', port: 'gateway', health: { port: 'gatewayAdmin', path: '/ready' } },
+  { name: 'gateway', purpose: 'the data plane: what SDKs talk to', entry: 'apps/gateway/src/main.ts', port: 'gateway', health: { port: 'gatewayAdmin', path: '/ready' }, graceMs: 30_000 },
   { name: 'router', purpose: 'chooses among models', entry: 'apps/router/src/main.ts', port: 'router', health: { port: 'routerAdmin', path: '/health' } },
   { name: 'console-bff', purpose: "the tenant console's backend, its isolation boundary", entry: 'apps/console-bff/src/main.ts', port: 'consoleBff', health: { port: 'consoleBffAdmin', path: '/health' } },
   { name: 'console', purpose: 'the tenant console', entry: 'apps/console/server/main.ts', port: 'console', health: { port: 'console', path: '/' }, needsWebPages: true, readyTimeoutMs: 120_000 },
@@ -53,7 +54,7 @@ export function stackParts(settings: StackSettings, secrets: StackSecrets): Part
     env: { ...env, SLUICE_PART: part.name },
     health: healthOf(part, settings),
     readyTimeoutMs: part.readyTimeoutMs ?? 45_000,
-    graceMs: 10_000,
+    graceMs: part.graceMs ?? 10_000,
     ...(part.needsWebPages === true && { waitForFile: stackFiles(settings.dataDir).webReady }),
   }));
 }

@@ -6,7 +6,7 @@ import { readState } from '../supervisor/supervisor-state.ts';
 import { stackFiles } from './settings.ts';
 
 const SUPERVISOR_GRACE_MS = 60_000;
-const PART_GRACE_MS = 10_000;
+const PART_GRACE_MS = 15_000;
 
 /**
  * Stops what `up` started from here, in reverse order, by pid and time of start. Works when the supervisor is gone too.

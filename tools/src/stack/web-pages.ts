@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -35,7 +36,7 @@ export async function buildWebPages(root: string, signal?: AbortSignal): Promise
 
 function build(root: string, app: string, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
-    const vite = join(root, 'node_modules/vite/bin/vite.js');
+    const vite = createRequire(join(root, app, 'package.json')).resolve('vite/package.json').replace('package.json', 'bin/vite.js');
     const child = spawn(process.execPath, [vite, 'build', '--logLevel', 'warn'], { cwd: join(root, app), stdio: ['ignore', 'pipe', 'pipe'], signal });
     let output = '';
     const keep = (chunk: Buffer) => (output = (output + chunk.toString()).slice(-4_000));

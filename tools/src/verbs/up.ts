@@ -13,11 +13,13 @@ import { stopStack } from '../stack/stop-stack.ts';
 import { buildWebPages } from '../stack/web-pages.ts';
 import { welcome } from '../stack/welcome.ts';
 import { openLog } from '../supervisor/part-log.ts';
-import { isAlive } from '../supervisor/process-identity.ts';
+import { identify, isAlive, type ProcessIdentity } from '../supervisor/process-identity.ts';
+import { stopProcess } from '../supervisor/stop-process.ts';
 import { readState, type SupervisorState } from '../supervisor/supervisor-state.ts';
 import { seed } from './seed.ts';
 
 const POLL_MS = 100;
+const SUPERVISOR_GRACE_MS = 60_000;
 
 /** Starts the stack unless it runs, sends a little traffic through it, and tells how to use it. */
 export async function up(settings: StackSettings): Promise<number> {
@@ -59,8 +61,9 @@ export async function bringUp(settings: StackSettings): Promise<StackFile> {
   const interrupt = () => interrupted.abort();
   process.once('SIGINT', interrupt);
   process.once('SIGTERM', interrupt);
+  let supervisor: ProcessIdentity | undefined;
   try {
-    startSupervisor(settings);
+    supervisor = startSupervisor(settings);
     const pages = buildWebPages(settings.root, interrupted.signal).then((built) => {
       if (built.length > 0) console.log(`  built the pages of ${built.join(' and ')}`);
       writePrivate(files.webReady, `${new Date().toISOString()}\n`);
@@ -69,8 +72,10 @@ export async function bringUp(settings: StackSettings): Promise<StackFile> {
     return runningStack(settings.dataDir);
   } catch (error) {
     interrupted.abort();
+    // It may not have written its state yet, so it is told by the identity that we have.
+    if (supervisor !== undefined) await stopProcess(supervisor, SUPERVISOR_GRACE_MS);
     await stopStack(settings.dataDir);
-    throw new StackError(interruptedMessage(error as Error));
+    throw new StackError(`${(error as Error).message}\nEverything that was started has been stopped.`);
   } finally {
     process.off('SIGINT', interrupt);
     process.off('SIGTERM', interrupt);
@@ -78,14 +83,12 @@ export async function bringUp(settings: StackSettings): Promise<StackFile> {
   }
 }
 
-const interruptedMessage = (error: Error): string => `${error.message}\nEverything that was started has been stopped.`;
-
 /** Never resolves; rejects when `work` does. */
 function failed(work: Promise<void>): Promise<never> {
   return new Promise((_resolve, reject) => work.catch(reject));
 }
 
-function startSupervisor(settings: StackSettings): void {
+function startSupervisor(settings: StackSettings): ProcessIdentity | undefined {
   const log = openLog(stackFiles(settings.dataDir).log('supervisor'));
   const entry = join(settings.root, 'tools/src/supervisor/main.ts');
   const child = spawn(process.execPath, ['--conditions=@sluice/source', '--disable-warning=ExperimentalWarning', entry], {
@@ -96,6 +99,7 @@ function startSupervisor(settings: StackSettings): void {
   });
   child.unref();
   closeSync(log);
+  return child.pid === undefined ? undefined : identify(child.pid);
 }
 
 async function follow(statePath: string, signal: AbortSignal): Promise<void> {
