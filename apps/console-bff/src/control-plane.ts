@@ -1,0 +1,96 @@
+import {
+  Principal,
+  PRINCIPAL_HEADER,
+  TenantOverview,
+  TenantRequests,
+  TenantUsage,
+  type Clock,
+} from '@sluice/contracts';
+import { ProblemError, signPrincipal } from '@sluice/service-kit';
+import type { z } from 'zod';
+
+/** What the BFF asks the control plane. Every method throws a ProblemError 502 when it does not answer as agreed. */
+export interface ControlPlane {
+  /** The person; undefined when e-mail and password do not match. Throws 429 while the account is locked out. */
+  signIn(email: string, password: string): Promise<Principal | undefined>;
+  /** Undefined when the workspace is not there. */
+  overview(principal: Principal, slug: string): Promise<TenantOverview | undefined>;
+  usage(principal: Principal, slug: string, query: Record<string, string>): Promise<TenantUsage | undefined>;
+  requests(principal: Principal, slug: string, query: Record<string, string>): Promise<TenantRequests | undefined>;
+}
+
+export interface ControlPlaneOptions {
+  baseUrl: string;
+  token: string;
+  principalKey: string;
+  clock: Pick<Clock, 'now'>;
+  /** Default 5000 ms. */
+  timeoutMs?: number;
+  /** Told why an answer could not be used. */
+  onFault?: (fault: unknown) => void;
+}
+
+export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
+  const { baseUrl, token, principalKey, clock, timeoutMs = 5000, onFault = () => {} } = options;
+
+  function unavailable(fault: unknown): ProblemError {
+    onFault(fault);
+    return new ProblemError(502, 'The control plane does not answer', { detail: 'Inference is not affected. Try again in a moment.', cause: fault });
+  }
+
+  async function call(path: string, init: RequestInit): Promise<{ status: number; headers: Headers; body: unknown }> {
+    try {
+      const res = await fetch(baseUrl + path, {
+        ...init,
+        headers: { ...(init.headers as Record<string, string>), authorization: `Bearer ${token}` },
+        redirect: 'error',
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      const text = await res.text();
+      return { status: res.status, headers: res.headers, body: res.status === 200 ? JSON.parse(text) : undefined };
+    } catch (error) {
+      throw unavailable(error);
+    }
+  }
+
+  function read<S extends z.ZodType>(schema: S, body: unknown): z.output<S> {
+    const parsed = schema.safeParse(body);
+    if (!parsed.success) throw unavailable(parsed.error);
+    return parsed.data;
+  }
+
+  async function ask<S extends z.ZodType>(schema: S, principal: Principal, path: string, query: Record<string, string>): Promise<z.output<S> | undefined> {
+    const search = new URLSearchParams(query).toString();
+    const answer = await call(`${path}${search === '' ? '' : `?${search}`}`, {
+      headers: { [PRINCIPAL_HEADER]: signPrincipal(principal, principalKey, clock) },
+    });
+    if (answer.status === 404) return undefined;
+    if (answer.status !== 200) throw unavailable(new Error(`the control plane answered ${answer.status}`));
+    return read(schema, answer.body);
+  }
+
+  const workspacePath = (slug: string): string => `/internal/workspaces/${encodeURIComponent(slug)}`;
+
+  return {
+    async signIn(email, password) {
+      const answer = await call('/internal/people/session', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ email, password }),
+      });
+      if (answer.status === 401) return undefined;
+      if (answer.status === 429) {
+        const retryAfter = answer.headers.get('retry-after');
+        throw new ProblemError(429, 'Too many failed attempts', {
+          detail: 'Wait before you try again.',
+          headers: retryAfter !== null && /^\d+$/.test(retryAfter) ? { 'retry-after': retryAfter } : {},
+        });
+      }
+      if (answer.status !== 200) throw unavailable(new Error(`the control plane answered ${answer.status}`));
+      return read(Principal, answer.body);
+    },
+    overview: (principal, slug) => ask(TenantOverview, principal, `${workspacePath(slug)}/overview`, {}),
+    usage: (principal, slug, query) => ask(TenantUsage, principal, `${workspacePath(slug)}/usage`, query),
+    requests: (principal, slug, query) => ask(TenantRequests, principal, `${workspacePath(slug)}/requests`, query),
+  };
+}

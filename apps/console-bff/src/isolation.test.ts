@@ -1,0 +1,88 @@
+import { Role, ROLE_PERMISSIONS } from '@sluice/contracts';
+import { SCOPED_ROUTES } from './route-table.ts';
+import { startTestBff, type TestBff } from './test-support/start-test-bff.ts';
+import { SECRET_FIELD } from './test-support/fake-control-plane.ts';
+
+let bff: TestBff;
+const tokens = new Map<string, string>();
+beforeAll(async () => {
+  bff = await startTestBff();
+  for (const role of Role.options) tokens.set(role, await bff.signIn(`${role}@acme-prod`));
+});
+afterAll(() => bff.close());
+beforeEach(() => {
+  bff.upstream.calls.length = 0;
+});
+
+const concrete = (path: string): string => path.replace(/:\w+/g, 'someid1234');
+const everyCell = SCOPED_ROUTES.flatMap((route) => Role.options.map((role) => ({ route, role, name: `${route.method} ${route.path} as ${role}` })));
+
+async function bytesWithoutRequestId(res: Response): Promise<string> {
+  return (await res.text()).replace(/"request_id":"req_[0-9A-Z]{26}"/, '"request_id":"…"');
+}
+
+describe('every route, every role', () => {
+  it.each(everyCell)('$name gives what the role allows in the own workspace', async ({ route, role }) => {
+    const res = await bff.ask(tokens.get(role), route.method, `${concrete(route.path)}?workspace=acme-prod`);
+    const allowed = ROLE_PERMISSIONS[role].includes(route.permission);
+    expect(res.status).toBe(!allowed ? 403 : route.built === undefined ? 501 : 200);
+    expect(bff.upstream.calls.length).toBe(res.status === 200 ? 1 : 0);
+  });
+
+  it.each(everyCell)('$name is the same 404 for another’s workspace as for one that does not exist', async ({ route, role }) => {
+    const bodies = new Set<string>();
+    for (const slug of ['globex-prod', 'acme-staging', 'no-such-place', 'constructor', '__proto__', 'ACME-PROD', 'acme-prod/', '..%2facme-prod', '']) {
+      const res = await bff.ask(tokens.get(role), route.method, `${concrete(route.path)}?workspace=${slug}`);
+      expect(res.status).toBe(404);
+      bodies.add(await bytesWithoutRequestId(res));
+    }
+    const unknownRoute = await bff.ask(tokens.get(role), 'get', '/api/nothing');
+    bodies.add(await bytesWithoutRequestId(unknownRoute));
+    expect([...bodies]).toEqual(['{"type":"about:blank","title":"Not found","status":404,"request_id":"…"}']);
+    expect(bff.upstream.calls).toEqual([]);
+  });
+
+  it.each(SCOPED_ROUTES.map((route) => ({ route, name: `${route.method} ${route.path}` })))('$name asks for a session', async ({ route }) => {
+    for (const token of [undefined, 'x'.repeat(43)]) {
+      expect((await bff.ask(token, route.method, `${concrete(route.path)}?workspace=acme-prod`)).status).toBe(401);
+    }
+    expect(bff.upstream.calls).toEqual([]);
+  });
+
+  it('asks for exactly one workspace', async () => {
+    for (const query of ['', '?workspace=acme-prod&workspace=globex-prod', '?workspace[]=acme-prod']) {
+      expect((await bff.ask(tokens.get('admin'), 'get', `/api/overview${query}`)).status).toBe(400);
+    }
+  });
+});
+
+describe('what a customer receives', () => {
+  const built = SCOPED_ROUTES.filter((route) => route.built !== undefined);
+
+  it.each(built.map((route) => ({ route, name: route.path })))('$name hides every field that nobody chose to show', async ({ route }) => {
+    const res = await bff.ask(tokens.get('admin'), route.method, `${route.path}?workspace=acme-prod`);
+    const text = await res.text();
+    expect(res.status).toBe(200);
+    expect(text).toContain('77');
+    expect(text).not.toContain(SECRET_FIELD);
+  });
+
+  it('has no money for a role that may not read cost', async () => {
+    for (const [role, path] of [['viewer', '/api/overview'], ['viewer', '/api/usage'], ['developer', '/api/requests']] as const) {
+      const text = await (await bff.ask(tokens.get(role), 'get', `${path}?workspace=acme-prod`)).text();
+      expect(text).toContain('"billed_nanousd":null');
+      expect(text).not.toContain('77');
+    }
+  });
+
+  it('is the 404 of everybody when the control plane no longer has the workspace', async () => {
+    const token = await bff.signIn('admin@gone-prod');
+    const res = await bff.ask(token, 'get', '/api/overview?workspace=gone-prod');
+    expect(await bytesWithoutRequestId(res)).toBe('{"type":"about:blank","title":"Not found","status":404,"request_id":"…"}');
+  });
+
+  it('was asked in the name of the signed-in person', async () => {
+    await bff.ask(tokens.get('viewer'), 'get', '/api/overview?workspace=acme-prod');
+    expect(bff.upstream.lastPrincipal).toMatchObject({ email: 'viewer@acme-prod', roles: { 'acme-prod': 'viewer' } });
+  });
+});

@@ -1,0 +1,86 @@
+import type { Permission, Principal } from '@sluice/contracts';
+import { z } from 'zod';
+import type { ControlPlane } from './control-plane.ts';
+import { projectOverview, projectRequests, projectUsage, type Sight } from './projections.ts';
+import { OverviewView, RequestsView, UsageView } from './views.ts';
+
+export interface ScopedCall {
+  readonly principal: Principal;
+  readonly slug: string;
+  readonly sight: Sight;
+  /** Parsed by the route's `query`. */
+  readonly query: Record<string, string>;
+}
+
+/** A route that shows something of one workspace. All of them take `?workspace=<slug>` and are scoped in one place. */
+export interface ScopedRoute {
+  readonly method: 'get' | 'post' | 'put' | 'delete';
+  readonly path: string;
+  readonly summary: string;
+  readonly permission: Permission;
+  /** Absent while the route is not built: it is scoped all the same, and answers 501. */
+  readonly built?: {
+    readonly query?: z.ZodType<Record<string, string>>;
+    /** Checked on the way out. */
+    readonly view: z.ZodType;
+    /** Undefined when there is no such workspace. */
+    answer(controlPlane: ControlPlane, call: ScopedCall): Promise<unknown>;
+  };
+}
+
+const digits = (max: number): z.ZodType<string> => z.string().refine((text) => /^\d{1,3}$/.test(text) && Number(text) >= 1 && Number(text) <= max, `must be a whole number from 1 to ${max}`);
+const optional = (shape: Record<string, z.ZodType<string>>): z.ZodType<Record<string, string>> =>
+  z.object(shape).partial().transform((given) => Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Record<string, string>);
+
+export const SCOPED_ROUTES: readonly ScopedRoute[] = [
+  {
+    method: 'get',
+    path: '/api/overview',
+    summary: 'The last two minutes, today, and the limits of a workspace',
+    permission: 'usage:read',
+    built: {
+      view: OverviewView,
+      async answer(controlPlane, { principal, slug, sight }) {
+        const found = await controlPlane.overview(principal, slug);
+        return found && projectOverview(found, sight);
+      },
+    },
+  },
+  {
+    method: 'get',
+    path: '/api/usage',
+    summary: 'Calls, tokens and cost by time and model',
+    permission: 'usage:read',
+    built: {
+      query: optional({ days: digits(31) }),
+      view: UsageView,
+      async answer(controlPlane, { principal, slug, sight, query }) {
+        const found = await controlPlane.usage(principal, slug, query);
+        return found && projectUsage(found, sight);
+      },
+    },
+  },
+  {
+    method: 'get',
+    path: '/api/requests',
+    summary: 'Single requests, newest first',
+    permission: 'trace:read',
+    built: {
+      query: optional({ limit: digits(200), cursor: z.string().min(1).max(500) }),
+      view: RequestsView,
+      async answer(controlPlane, { principal, slug, sight, query }) {
+        const found = await controlPlane.requests(principal, slug, query);
+        return found && projectRequests(found, sight);
+      },
+    },
+  },
+  { method: 'get', path: '/api/policy', summary: 'The policy of a workspace', permission: 'policy:read' },
+  { method: 'put', path: '/api/policy', summary: 'Changes the policy of a workspace', permission: 'policy:write' },
+  { method: 'get', path: '/api/keys', summary: 'API keys of a workspace', permission: 'keys:write' },
+  { method: 'post', path: '/api/keys', summary: 'Makes an API key', permission: 'keys:write' },
+  { method: 'delete', path: '/api/keys/:keyId', summary: 'Revokes an API key', permission: 'keys:write' },
+  { method: 'get', path: '/api/members', summary: 'Who has which role', permission: 'members:write' },
+  { method: 'post', path: '/api/members', summary: 'Grants a role', permission: 'members:write' },
+  { method: 'get', path: '/api/billing', summary: 'Invoice, forecast and overage', permission: 'billing:read' },
+  { method: 'put', path: '/api/billing', summary: 'Changes how the tenant is billed', permission: 'billing:write' },
+];

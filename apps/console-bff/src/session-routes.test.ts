@@ -1,0 +1,105 @@
+import { SESSION_TTL_MS } from './sessions.ts';
+import { ALLOWED_ORIGIN, startTestBff, type TestBff } from './test-support/start-test-bff.ts';
+import { PASSWORD, SECRET_FIELD } from './test-support/fake-control-plane.ts';
+
+let bff: TestBff;
+beforeEach(async () => {
+  bff = await startTestBff();
+});
+afterEach(() => bff.close());
+
+const signIn = (body: object, headers: Record<string, string> = {}) =>
+  fetch(`${bff.url}/api/session`, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) });
+const PERSON = { email: 'viewer@acme-prod', password: PASSWORD };
+
+describe('session', () => {
+  it('is a cookie that scripts cannot read and other sites cannot use', async () => {
+    const res = await signIn(PERSON);
+    const cookie = res.headers.get('set-cookie') ?? '';
+    expect(cookie).toMatch(/^sluice_session=[\w-]{43}; .*HttpOnly/);
+    expect(cookie).toContain('SameSite=Lax');
+    expect(await res.json()).toEqual({
+      kind: 'person',
+      userId: 'u-viewer@acme-prod',
+      email: 'viewer@acme-prod',
+      roles: { 'acme-prod': 'viewer' },
+      permissions: { 'acme-prod': ['usage:read', 'policy:read'] },
+    });
+    const who = await fetch(`${bff.url}/api/session`, { headers: { cookie: `sluice_operator=other; ${cookie.split(';')[0]}` } });
+    expect(who.status).toBe(200);
+    expect(await who.text()).not.toContain(SECRET_FIELD);
+  });
+
+  it('is a bearer token, without a cookie, when that was asked for', async () => {
+    const res = await signIn({ ...PERSON, bearer: true });
+    expect(res.headers.has('set-cookie')).toBe(false);
+    const { token } = (await res.json()) as { token: string };
+    expect((await bff.ask(token, 'get', '/api/session')).status).toBe(200);
+  });
+
+  it('ends when signed out, and only that one', async () => {
+    const [one, two] = [await bff.signIn(PERSON.email), await bff.signIn(PERSON.email)];
+    expect((await bff.ask(one, 'delete', '/api/session')).status).toBe(204);
+    expect((await bff.ask(one, 'get', '/api/session')).status).toBe(401);
+    expect((await bff.ask(two, 'get', '/api/session')).status).toBe(200);
+  });
+
+  it('ends by itself', async () => {
+    const token = await bff.signIn(PERSON.email);
+    bff.clock.advance(SESSION_TTL_MS - 1);
+    expect((await bff.ask(token, 'get', '/api/session')).status).toBe(200);
+    bff.clock.advance(1);
+    expect((await bff.ask(token, 'get', '/api/session')).status).toBe(401);
+  });
+
+  it('is not opened with a wrong password', async () => {
+    const res = await signIn({ ...PERSON, password: 'wrong' });
+    expect([res.status, res.headers.has('set-cookie')]).toEqual([401, false]);
+  });
+
+  it('passes on a lock-out with its wait, and nothing else of the answer', async () => {
+    bff.upstream.failWith = { status: 429, body: '{"secret":"sekret"}', headers: { 'retry-after': '30' } };
+    const res = await signIn(PERSON);
+    expect([res.status, res.headers.get('retry-after')]).toEqual([429, '30']);
+    expect(await res.text()).not.toContain('sekret');
+  });
+});
+
+describe('a control plane that misbehaves', () => {
+  it.each([
+    { status: 500, body: 'sekret' },
+    { status: 200, body: 'sekret, no JSON' },
+    { status: 200, body: '{"workspace":"sekret"}' },
+    { status: 302, body: '', headers: { location: 'http://127.0.0.1:1/' } },
+  ])('is a 502 that shows nothing of it ($status $body)', async (answer) => {
+    const token = await bff.signIn('admin@acme-prod');
+    bff.upstream.failWith = answer;
+    const res = await bff.ask(token, 'get', '/api/overview?workspace=acme-prod');
+    expect(res.status).toBe(502);
+    expect(await res.text()).not.toContain('sekret');
+  });
+});
+
+describe('origin check', () => {
+  const status = async (headers: Record<string, string>) => (await signIn(PERSON, headers)).status;
+
+  it('refuses writes from pages of other origins, and lets the console and programs write', async () => {
+    expect(await status({ origin: 'https://evil.test' })).toBe(403);
+    expect(await status({ origin: 'null' })).toBe(403);
+    expect(await status({ 'sec-fetch-site': 'cross-site' })).toBe(403);
+    expect(await status({ origin: ALLOWED_ORIGIN })).toBe(200);
+    expect(await status({})).toBe(200);
+  });
+});
+
+describe('metrics', () => {
+  it('count by route pattern, never by what was asked for', async () => {
+    const token = await bff.signIn(PERSON.email);
+    await bff.ask(token, 'delete', '/api/keys/sekret?workspace=acme-prod');
+    await bff.ask(token, 'get', '/api/sekret');
+    const text = await bff.metrics.text();
+    expect(text).toContain('route="/api/keys/:keyId",status="403"');
+    expect(text).toContain('route="none",status="404"');
+    expect(text).not.toContain('sekret');
+  });
+});

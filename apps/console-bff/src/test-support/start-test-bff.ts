@@ -1,0 +1,55 @@
+import { createLogger, createMetrics, listen, type Metrics } from '@sluice/service-kit';
+import { createFakeClock, type FakeClock } from '@sluice/testing';
+import { createControlPlane } from '../control-plane.ts';
+import { createBffApp } from '../create-bff-app.ts';
+import { createSessions } from '../sessions.ts';
+import { BFF_TOKEN, PASSWORD, PRINCIPAL_KEY, startFakeControlPlane, type FakeControlPlane } from './fake-control-plane.ts';
+
+export interface TestBff {
+  readonly url: string;
+  readonly upstream: FakeControlPlane;
+  readonly clock: FakeClock;
+  readonly metrics: Metrics;
+  /** Signs in as `<role>@<workspace>` and gives the bearer token. */
+  signIn(email: string): Promise<string>;
+  /** Asks as the holder of a token. */
+  ask(token: string | undefined, method: string, path: string): Promise<Response>;
+  close(): Promise<void>;
+}
+
+export const ALLOWED_ORIGIN = 'http://localhost:5174';
+
+/** The whole BFF over real sockets against a control plane that tells too much. */
+export async function startTestBff(): Promise<TestBff> {
+  const clock = createFakeClock(1_800_000_000_000);
+  const upstream = await startFakeControlPlane(clock);
+  const metrics = createMetrics({ service: 'console-bff' });
+  const app = createBffApp({
+    logger: createLogger({ service: 'console-bff', level: 'silent' }),
+    metrics,
+    controlPlane: createControlPlane({ baseUrl: upstream.url, token: BFF_TOKEN, principalKey: PRINCIPAL_KEY, clock, timeoutMs: 2000 }),
+    sessions: createSessions({ clock }),
+    allowedOrigins: [ALLOWED_ORIGIN],
+  });
+  const server = await listen(app, { host: '127.0.0.1', port: 0, graceMs: 10 });
+
+  return {
+    url: server.url,
+    upstream,
+    clock,
+    metrics,
+    async signIn(email) {
+      const res = await fetch(`${server.url}/api/session`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ email, password: PASSWORD, bearer: true }),
+      });
+      return ((await res.json()) as { token: string }).token;
+    },
+    ask: (token, method, path) => fetch(server.url + path, { method: method.toUpperCase(), headers: token === undefined ? {} : { authorization: `Bearer ${token}` } }),
+    async close() {
+      await server.close();
+      await upstream.close();
+    },
+  };
+}

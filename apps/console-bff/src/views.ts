@@ -1,0 +1,66 @@
+import { Instant, Name, NanoUsd, Outcome, Permission, QuotaMeter, Role, Slug } from '@sluice/contracts';
+import { z } from 'zod';
+
+/*
+ * What a customer's browser may receive: strict to the last level, so that an answer with anything more fails here instead
+ * of leaving. Money is null for a role without `cost:read`.
+ */
+
+const count = z.int().min(0);
+const outcomes = z.partialRecord(Outcome, count);
+const tokens = z.strictObject({ input: count, cache_read: count, cache_write: count, output: count, reasoning: count, audio: count });
+const money = NanoUsd.nullable();
+
+export const SessionView = z.strictObject({
+  kind: z.literal('person'),
+  userId: z.string(),
+  email: z.string(),
+  roles: z.record(Slug, Role),
+  permissions: z.record(Slug, z.array(Permission)),
+  /** Only when `bearer` was asked for. */
+  token: z.string().optional(),
+});
+export type SessionView = z.infer<typeof SessionView>;
+
+export const LimitsView = z.strictObject({
+  requests: z.strictObject({ per_second: z.number().nullable(), per_minute: z.number().nullable(), burst: count }).nullable(),
+  tokens: z.strictObject({ per_minute: count }).nullable(),
+  concurrency: z.strictObject({ in_flight: count, queued: count }).nullable(),
+  quotas: z.array(z.strictObject({ id: Name, meter: QuotaMeter, span: z.string(), limit: count, mode: z.enum(['hard', 'soft']) })),
+});
+export type LimitsView = z.infer<typeof LimitsView>;
+
+export const OverviewView = z.strictObject({
+  workspace: Slug,
+  tenant: Name,
+  plan: Name,
+  seconds: z.array(z.strictObject({ second: z.int(), outcomes, tokens: count })),
+  totals: z.strictObject({ outcomes }),
+  today: z.strictObject({ calls: count, tokens, billed_nanousd: money }),
+  limits: LimitsView,
+});
+export type OverviewView = z.infer<typeof OverviewView>;
+
+export const UsageView = z.strictObject({
+  buckets: z.array(z.strictObject({ bucket: Instant, model: z.string(), calls: count, tokens, billed_nanousd: money })),
+});
+export type UsageView = z.infer<typeof UsageView>;
+
+export const RequestsView = z.strictObject({
+  rows: z.array(
+    z.strictObject({
+      request_id: z.string(),
+      occurred_at: Instant,
+      model: z.string().nullable(),
+      outcome: Outcome,
+      error_code: z.string().nullable(),
+      status: z.int(),
+      tokens,
+      billed_nanousd: money,
+      total_ms: z.number(),
+      fallback: z.boolean(),
+    }),
+  ),
+  next_cursor: z.string().nullable(),
+});
+export type RequestsView = z.infer<typeof RequestsView>;
