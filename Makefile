@@ -10,16 +10,16 @@ help: ## list these verbs
 up: ## start the whole stack, seed it and print its URLs
 	@$(RUN) up
 
-down: ## stop everything that up started
+down: ## stop everything that up started and remove its data; KEEP=1 keeps the data
 	@$(RUN) down
 
-seed: ## create the demo tenants, keys, policies and prices
+seed: ## send a few seconds of each demo tenant's traffic
 	@$(RUN) seed
 
 status: ## show which parts run and whether they are healthy
 	@$(RUN) status
 
-demo: ## walk through what the stack does
+demo: ## flood one tenant and show what the others notice
 	@$(RUN) demo
 
 test: ## run all tests
@@ -46,8 +46,8 @@ verify: ## check that what is deployed equals what is declared and that the ledg
 verify-deep: ## the long versions of verify
 	@$(RUN) verify-deep
 
-logs: ## follow the logs of the running parts
-	@$(RUN) logs
+logs: ## follow the logs of the running parts; PART=gateway for one
+	@$(RUN) logs -f $(PART)
 
 ci: ## lint, typecheck and test as CI does, with one line of totals at the end
 	@.ci/run

@@ -1,14 +1,14 @@
-import type { StackFile } from '@sluice/contracts';
+import { LOCAL_REGION, TOPOLOGY, type StackFile } from '@sluice/contracts';
+import { compareTopology, createSpineClients, describeDeployed } from '@sluice/events';
 import { runningStack } from '../stack/running-stack.ts';
 import type { StackSettings } from '../stack/settings.ts';
-import { compareTopology } from './compare-topology.ts';
 import { signInAsOperator } from './operator-api.ts';
 import { reconcile, settledLedger } from './reconcile.ts';
 
 /** Checks that what is deployed equals what is declared and that the ledger agrees with the providers' own count. */
 export async function verify(settings: StackSettings): Promise<number> {
   const stack = runningStack(settings.dataDir);
-  const spineWell = await report('Deployed topology equals the declared one', await compareTopology(stack.services.spine.url));
+  const spineWell = await verifySpine(stack);
   const ledgerWell = await verifyLedger(stack);
   return spineWell && ledgerWell ? 0 : 1;
 }
@@ -18,6 +18,17 @@ export function report(text: string, faults: readonly string[]): boolean {
   console.log(`${faults.length === 0 ? 'ok  ' : 'FAIL'} ${text}`);
   for (const fault of faults) console.log(`       ${fault}`);
   return faults.length === 0;
+}
+
+async function verifySpine(stack: StackFile): Promise<boolean> {
+  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+  const clients = createSpineClients({ endpoint: stack.services.spine.url, region: LOCAL_REGION, credentials });
+  try {
+    const faults = compareTopology(TOPOLOGY, await describeDeployed(TOPOLOGY, clients));
+    return report(`Deployed topology equals the declared one: ${TOPOLOGY.topics.length} topics, ${TOPOLOGY.queues.length} queues with their DLQs and subscriptions`, faults);
+  } finally {
+    clients.close();
+  }
 }
 
 async function verifyLedger(stack: StackFile): Promise<boolean> {
