@@ -1,0 +1,81 @@
+import type { InboundCall, StreamReader, TokenUsage } from '@sluice/contracts';
+import { createEventReader, parseData, type StreamFacts } from '../event-reader.ts';
+import { asObject, textLength, tokenCount } from '../token-count.ts';
+import { anthropicUsage } from './usage.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Reads a stream of message events. Input is counted at its start, output at its end. */
+export function createAnthropicStreamReader(_call: InboundCall): StreamReader {
+  let started: TokenUsage | undefined;
+  let counted = false;
+
+  function noteEnd(data: Json, facts: StreamFacts): void {
+    const usage = asObject(data.usage);
+    const output = tokenCount(usage?.output_tokens);
+    if (output !== undefined) {
+      counted = true;
+      // A count at the end may repeat the input side; it is then the newer word.
+      facts.usage = anthropicUsage({ ...startedFields(), ...defined(usage) });
+    }
+    const reason = asObject(data.delta)?.stop_reason;
+    if (typeof reason === 'string') facts.finishReason = reason;
+    facts.contentSeen = true;
+  }
+
+  function startedFields(): Json {
+    if (started === undefined) return { input_tokens: 0 };
+    return { input_tokens: started.input, cache_read_input_tokens: started.cache_read, cache_creation_input_tokens: started.cache_write };
+  }
+
+  return createEventReader((event, facts) => {
+    if (event.data === undefined) return 'forward';
+    const data = asObject(parseData(event));
+    if (data === undefined) {
+      facts.fault = { kind: 'malformed', status: 200, detail: 'an event of the stream is not a JSON object' };
+      return 'hide';
+    }
+    switch (data.type) {
+      case 'message_start': {
+        const message = asObject(data.message);
+        started = anthropicUsage(message?.usage);
+        facts.usage = started;
+        if (typeof message?.model === 'string') facts.model = message.model;
+        return 'forward';
+      }
+      case 'content_block_start': {
+        const block = asObject(data.content_block);
+        if (block?.type !== 'text' && block?.type !== 'thinking') {
+          facts.contentSeen = true;
+          facts.outputChars += textLength(block?.name);
+        }
+        return 'forward';
+      }
+      case 'content_block_delta': {
+        const delta = asObject(data.delta);
+        facts.outputChars += textLength(delta?.text) + textLength(delta?.partial_json) + textLength(delta?.thinking);
+        facts.contentSeen = true;
+        return 'forward';
+      }
+      case 'message_delta':
+        noteEnd(data, facts);
+        return 'forward';
+      case 'message_stop':
+        facts.ended = true;
+        // A count from the stream's start says nothing of what was generated.
+        if (!counted) facts.usage = undefined;
+        return 'forward';
+      case 'error': {
+        const type = asObject(data.error)?.type;
+        facts.fault = { kind: type === 'overloaded_error' ? 'overloaded' : 'server', status: 200, detail: `an error in the stream: ${String(type)}` };
+        return 'hide';
+      }
+      default:
+        return 'forward';
+    }
+  });
+}
+
+function defined(source: Json | undefined): Json {
+  return Object.fromEntries(Object.entries(source ?? {}).filter(([, value]) => value !== undefined && value !== null));
+}

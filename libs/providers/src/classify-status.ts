@@ -1,0 +1,36 @@
+import type { FaultKind, UpstreamFault } from '@sluice/contracts';
+import { parseRetryAfter } from '@sluice/resilience';
+
+export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+/** What a status says, the same for all dialects: whose fault it is and what may be done about it. */
+export function kindOfStatus(status: number): FaultKind {
+  if (status === 401 || status === 402 || status === 403) return 'account';
+  if (status === 408 || status === 409 || status === 425) return 'server';
+  if (status === 429) return 'rate_limited';
+  if (status === 503 || status === 529) return 'overloaded';
+  return status >= 500 ? 'server' : 'caller';
+}
+
+/** A fault from a status of 400 or above. The body goes along only where the caller may see it. */
+export function faultOf(kind: FaultKind, status: number, headers: AnswerHeaders, body: Buffer, nowMs: number): UpstreamFault {
+  const retryAfterMs = parseRetryAfter(headers, nowMs);
+  const contentType = headers['content-type'];
+  const mayPass = kind === 'caller' || kind === 'context_window';
+  return {
+    kind,
+    status,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(mayPass && body.length > 0 ? { body, contentType: typeof contentType === 'string' ? contentType : 'application/json' } : {}),
+    detail: `status ${status}`,
+  };
+}
+
+/** The body as JSON, or undefined. */
+export function parseJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,36 @@
+import fc from 'fast-check';
+import { spliceTopLevel, topLevelMembers } from './json-splice.ts';
+
+const splice = (text: string, ...changes: [string, unknown][]) => spliceTopLevel(Buffer.from(text), changes).toString();
+
+describe('splicing top-level members', () => {
+  it('changes one value and leaves every other byte as it was', () => {
+    expect(splice('{ "a" : [1, {"model":"x"}],\n "model":"old" , "z":"é\\"}" }', ['model', 'new'])).toBe('{ "a" : [1, {"model":"x"}],\n "model":"new" , "z":"é\\"}" }');
+  });
+  it('adds a member that is not there', () => {
+    expect(splice('{"a":1}', ['b', { c: true }])).toBe('{"a":1,"b":{"c":true}}');
+    expect(splice('{}', ['b', 1])).toBe('{"b":1}');
+  });
+  it('takes a member out with its comma', () => {
+    expect(splice('{"a":1,"b":2,"c":3}', ['b', undefined])).toBe('{"a":1,"c":3}');
+    expect(splice('{"a":1,"b":2}', ['b', undefined])).toBe('{"a":1}');
+    expect(splice('{"b":2}', ['b', undefined])).toBe('{}');
+    expect(splice('{"b":2}', ['b', undefined], ['c', 3])).toBe('{"c":3}');
+  });
+  it('gives the same buffer back when nothing changes', () => {
+    const json = Buffer.from('{"a":1}');
+    expect(spliceTopLevel(json, [['b', undefined]])).toBe(json);
+  });
+  it('agrees with parsing and writing again, for any object', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.string(), fc.jsonValue(), fc.constantFrom(0, 2), (object, key, value, indent) => {
+        fc.pre(key !== '__proto__' && !('__proto__' in object));
+        const json = Buffer.from(JSON.stringify(object, null, indent));
+        expect(JSON.parse(spliceTopLevel(json, [[key, value]]).toString())).toEqual(JSON.parse(JSON.stringify({ ...object, [key]: value })));
+        const { [key]: _gone, ...rest } = object;
+        expect(JSON.parse(spliceTopLevel(json, [[key, undefined]]).toString())).toEqual(JSON.parse(JSON.stringify(rest)));
+        expect(topLevelMembers(json).map((member) => member.key)).toEqual(Object.keys(object));
+      }),
+    );
+  });
+});

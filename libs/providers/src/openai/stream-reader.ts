@@ -1,0 +1,44 @@
+import type { InboundCall, StreamReader } from '@sluice/contracts';
+import { createEventReader, parseData, type StreamFacts } from '../event-reader.ts';
+import { asObject, textLength } from '../token-count.ts';
+import { toolChars } from './read-whole.ts';
+import { openaiUsage } from './usage.ts';
+
+/** Reads a stream of chat completion chunks; the usage chunk is kept from callers that did not ask for it. */
+export function createOpenaiStreamReader(call: InboundCall): StreamReader {
+  return createEventReader((event, facts) => {
+    if (event.data === undefined) return 'forward';
+    if (event.data === '[DONE]') {
+      facts.ended = true;
+      return 'forward';
+    }
+    const chunk = asObject(parseData(event));
+    if (chunk === undefined) {
+      facts.fault = { kind: 'malformed', status: 200, detail: 'an event of the stream is not a JSON object' };
+      return 'hide';
+    }
+    const error = asObject(chunk.error);
+    if (error !== undefined) {
+      facts.fault = { kind: 'server', status: 200, detail: `an error in the stream: ${String(error.code ?? error.type)}` };
+      return 'hide';
+    }
+    if (typeof chunk.model === 'string') facts.model ??= chunk.model;
+    const usage = openaiUsage(chunk.usage);
+    if (usage !== undefined) facts.usage = usage;
+    const choices = Array.isArray(chunk.choices) ? chunk.choices : [];
+    for (const choice of choices) noteChoice(asObject(choice), facts);
+    return usage !== undefined && choices.length === 0 && !call.wantsUsage ? 'hide' : 'forward';
+  });
+}
+
+function noteChoice(choice: Readonly<Record<string, unknown>> | undefined, facts: StreamFacts): void {
+  const delta = asObject(choice?.delta);
+  const tools = toolChars(delta?.tool_calls);
+  const chars = textLength(delta?.content) + textLength(delta?.refusal) + textLength(delta?.reasoning_content) + tools;
+  facts.outputChars += chars;
+  if (chars > 0 || asObject(delta?.audio) !== undefined) facts.contentSeen = true;
+  if (typeof choice?.finish_reason === 'string') {
+    facts.finishReason ??= choice.finish_reason;
+    facts.contentSeen = true;
+  }
+}
