@@ -37,6 +37,7 @@ import { createSecretResolver } from './upstream/secrets.ts';
 /** How long a boot without a saved configuration waits for the control plane before it opens its port all the same. */
 const FIRST_CONFIG_MS = 15_000;
 const HEARTBEAT_MS = 3_000;
+const OUTBOX_SEGMENT_BYTES = 8 * 1024 * 1024;
 
 /**
  * Builds the gateway from its parts and opens its ports: configuration from disk or stream, quota counters, the calls
@@ -49,12 +50,13 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
   const metrics = createMetrics({ service: 'gateway', processMetrics: true });
   const limits = createMemoryLimitStore({ clock });
   const clients = createSpineClients({ ...(settings.spineEndpoint === undefined ? {} : { endpoint: settings.spineEndpoint }), region: settings.region });
-  const publisher = createSnsPublisher({ clients });
-  const opened = await openOutbox({
+  const publisher = createSnsPublisher({ spine: clients, logger });
+  const opened = openOutbox({
     dir: join(settings.dataDir, 'outbox'),
     gatewayId: settings.gatewayId,
     clock,
     maxBytes: settings.outboxMaxBytes,
+    segmentBytes: OUTBOX_SEGMENT_BYTES,
     maxAgeMs: settings.outboxMaxAgeMs,
     logger,
   });
