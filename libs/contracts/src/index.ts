@@ -16,6 +16,7 @@ export * from './attempt-plan.ts';
 export * from './settle-contract.ts';
 export * from './events.ts';
 export * from './topology.ts';
+export * from './topology-attributes.ts';
 export * from './spine-ports.ts';
 export * from './snapshot.ts';
 export * from './api/gateway-report.ts';
