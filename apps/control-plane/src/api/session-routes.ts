@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SessionRequest, type AuditEvent } from '@sluice/contracts';
-import { bearerToken } from '@sluice/service-kit';
+import { bearerToken, ProblemError } from '@sluice/service-kit';
 import { clearSessionCookie, readSessionCookie, setSessionCookie } from '../http/cookies.ts';
 import { SESSION_TTL_MS, type OperatorSessions } from '../session/operator-sessions.ts';
 import type { OperatorSignIn } from '../session/operator-sign-in.ts';
@@ -38,7 +38,8 @@ export function sessionRoutes({ sessions, signIn, audit, onAuditError }: Session
         try {
           operator = await signIn.verify(name, body.password);
         } catch (error) {
-          note('session.refused', { kind: 'anonymous', id: 'unknown', ...addressOf(req) });
+          // While an account is locked nothing is recorded, so that guessing cannot fill the audit log.
+          if (error instanceof ProblemError && error.status === 401) note('session.refused', { kind: 'anonymous', id: 'unknown', ...addressOf(req) });
           throw error;
         }
         const token = await sessions.open(operator);

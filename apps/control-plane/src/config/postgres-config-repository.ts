@@ -1,18 +1,15 @@
 import { sql } from 'drizzle-orm';
-import type { NodePgDatabase } from 'drizzle-orm/node-postgres';
 import { ConfigPatch, CONFIG_TABLES, type ConfigTable } from '@sluice/contracts';
+import type { Db, Executor } from '../db/open-database.ts';
+import { sqlState } from '../db/sql-state.ts';
 import { VersionTakenError, type AuditInput, type ConfigRepository, type StoredRow } from './config-repository.ts';
-
-/** The part of a database that a transaction has too. */
-export type Executor = Pick<NodePgDatabase<Record<string, unknown>>, 'execute'>;
-export type Transactor = Executor & { transaction<T>(work: (tx: Executor) => Promise<T>): Promise<T> };
 
 const UNIQUE_VIOLATION = '23505';
 
 /** The configuration in `config_rows` and `config_log`; audit records go into the same transaction. */
-export function createPostgresConfigRepository<Tx extends Executor>(deps: {
-  db: Executor & { transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> };
-  recordAudit: (tx: Tx, input: AuditInput) => Promise<unknown>;
+export function createPostgresConfigRepository(deps: {
+  db: Db;
+  recordAudit: (tx: Executor, input: AuditInput) => Promise<unknown>;
 }): ConfigRepository {
   const { db, recordAudit } = deps;
   return {
@@ -60,13 +57,4 @@ export function createPostgresConfigRepository<Tx extends Executor>(deps: {
 
 function isConfigTable(name: string): name is ConfigTable {
   return (CONFIG_TABLES as readonly string[]).includes(name);
-}
-
-/** The SQLSTATE of a failed statement; drizzle wraps what the driver throws. */
-function sqlState(error: unknown): unknown {
-  for (let at = error, depth = 0; typeof at === 'object' && at !== null && depth < 5; at = Reflect.get(at, 'cause'), depth += 1) {
-    const code: unknown = Reflect.get(at, 'code');
-    if (typeof code === 'string') return code;
-  }
-  return undefined;
 }

@@ -22,13 +22,10 @@ export async function createOperatorSignIn(deps: { clock: Clock; user: string; p
     verify: async (user, password) => {
       const known = safeEqual(user, knownUser);
       const account = known ? 'operator' : 'unknown';
-      const waitMs = lockOut.waitMs(account);
+      const waitMs = lockOut.begin(account);
       if (waitMs > 0) throw tooManyFailures(waitMs);
       const matches = await verifyPassword(password, hash);
-      if (!known || !matches) {
-        lockOut.failed(account);
-        throw new ProblemError(401, 'Wrong name or password');
-      }
+      if (!known || !matches) throw new ProblemError(401, 'Wrong name or password');
       lockOut.succeeded(account);
       return { user: knownUser, role: 'admin' };
     },

@@ -1,7 +1,5 @@
-import type { Clock, Principal } from '@sluice/contracts';
-import { Role } from '@sluice/contracts';
+import { Role, type Principal } from '@sluice/contracts';
 import { ProblemError } from '@sluice/service-kit';
-import { lockedUntilMs } from './lock-out.ts';
 import { tooManyFailures } from './operator-sign-in.ts';
 import { hashPassword, verifyPassword } from './password.ts';
 
@@ -11,15 +9,18 @@ export interface StoredPerson {
   readonly passwordHash: string;
   /** Workspace slug → role, as stored. */
   readonly roles: Readonly<Record<string, string>>;
-  readonly failedAttempts: number;
-  readonly lockedUntilMs: number | undefined;
 }
 
 export interface PersonRepository {
   /** By e-mail address, lower case. */
   find(email: string): Promise<StoredPerson | undefined>;
-  /** Stores the outcome of a sign-in: 0 failures after a success. */
-  recordAttempt(id: string, failedAttempts: number, lockedUntilMs: number | undefined): Promise<void>;
+  /**
+   * Begins a sign-in, counted as failed until it succeeds: 0 when it may go on, else the milliseconds to wait. In one
+   * step, so that many attempts at once are no more guesses than one after the other.
+   */
+  beginAttempt(id: string): Promise<number>;
+  /** Forgets the attempts. */
+  succeeded(id: string): Promise<void>;
 }
 
 /** Verifies people who use the tenant console. */
@@ -28,24 +29,18 @@ export interface People {
   verify(email: string, password: string): Promise<Principal>;
 }
 
-export function createPeople(deps: { clock: Clock; repository: PersonRepository }): People {
+export function createPeople(deps: { repository: PersonRepository }): People {
   /** Verified against when the address is unknown, so that the answer takes as long. */
   let decoy: Promise<string> | undefined;
   return {
     verify: async (email, password) => {
       const person = await deps.repository.find(email.trim().toLowerCase());
-      const waitMs = (person?.lockedUntilMs ?? 0) - deps.clock.now();
+      const waitMs = person === undefined ? 0 : await deps.repository.beginAttempt(person.id);
       if (waitMs > 0) throw tooManyFailures(waitMs);
       decoy ??= hashPassword('nobody');
       const matches = await verifyPassword(password, person?.passwordHash ?? (await decoy));
-      if (person === undefined || !matches) {
-        if (person !== undefined) {
-          const failures = person.failedAttempts + 1;
-          await deps.repository.recordAttempt(person.id, failures, lockedUntilMs(failures, deps.clock.now()));
-        }
-        throw new ProblemError(401, 'Wrong e-mail address or password');
-      }
-      if (person.failedAttempts > 0) await deps.repository.recordAttempt(person.id, 0, undefined);
+      if (person === undefined || !matches) throw new ProblemError(401, 'Wrong e-mail address or password');
+      await deps.repository.succeeded(person.id);
       return { kind: 'person', userId: person.id, email: person.email, roles: knownRoles(person.roles) };
     },
   };

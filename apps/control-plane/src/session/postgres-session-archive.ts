@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { OperatorRole } from '@sluice/contracts';
-import type { Executor } from '../config/postgres-config-repository.ts';
+import type { Executor } from '../db/open-database.ts';
 import type { SessionArchive } from './operator-sessions.ts';
 
 const StoredOperator = z.object({ user: z.string(), role: OperatorRole });

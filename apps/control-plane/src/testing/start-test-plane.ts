@@ -66,7 +66,7 @@ function memoryPorts(repository: MemoryConfigRepository, audited: AuditInput[], 
     clock,
     repository,
     logger: createLogger({ service: 'test', level: 'silent' }),
-    people: { find: async () => undefined, recordAttempt: async () => undefined },
+    people: { find: async () => undefined, beginAttempt: async () => 0, succeeded: async () => undefined },
     sessionArchive: { save: async () => undefined, find: async () => undefined, remove: async () => undefined },
     ledger: {
       rows: async () => ({ rows: [], next_cursor: null }),

@@ -1,0 +1,150 @@
+import { portsFrom, systemClock, TOPOLOGY, type Clock, type EventPublisher, type QueueDeclaration, type SeedFile } from '@sluice/contracts';
+import { createSnsPublisher, createSpineClients, createSqsConsumer, readQueueStates, redrive } from '@sluice/events';
+import { createIds, createMetrics, listen, startAdminServer, type Logger } from '@sluice/service-kit';
+import { createAudit } from './audit/create-audit.ts';
+import { createAuditStore } from './audit/audit-store.ts';
+import { createOutboxRelay } from './audit/create-outbox-relay.ts';
+import { demoKeysByTenant } from './chaos/demo-keys.ts';
+import { startFlood } from './chaos/flood.ts';
+import { createSimControl } from './chaos/sim-control.ts';
+import { createPostgresConfigRepository } from './config/postgres-config-repository.ts';
+import { readSeedFile, seedConfig } from './config/seed-config.ts';
+import { createAnomalyStore } from './consumers/anomaly-store.ts';
+import { createConsumers, type Consumers } from './consumers/create-consumers.ts';
+import { createControlPlane, type ControlPlanePorts } from './create-control-plane.ts';
+import { openDatabase, type Database } from './db/open-database.ts';
+import { createLedger } from './ledger/create-ledger.ts';
+import { createPostgresPeople, seedPeople } from './session/postgres-people.ts';
+import { createPostgresSessionArchive } from './session/postgres-session-archive.ts';
+import type { ControlPlaneEnv } from './settings.ts';
+import { createQueueAdmin } from './state/queue-admin.ts';
+
+export interface StartOptions {
+  readonly env: ControlPlaneEnv;
+  readonly logger: Logger;
+  readonly consoleDir: string;
+}
+
+const BEAT_MS = 1_000;
+const RELAY_INTERVAL_MS = 200;
+const ANOMALIES_SHOWN = 50;
+
+/** Starts the control plane of this environment: database, spine, consumers, both ports. */
+export async function startControlPlane({ env, logger, consoleDir }: StartOptions): Promise<{ readonly url: string; close(): Promise<void> }> {
+  const clock = systemClock;
+  const seed = env.SLUICE_SEED_FILE === undefined ? undefined : await readSeedFile(env.SLUICE_SEED_FILE);
+  const database = await openDatabase({ url: env.DATABASE_URL, logger });
+  await database.migrate();
+  const spine = createSpineClients({
+    region: env.AWS_REGION,
+    ...(env.AWS_ENDPOINT_URL === undefined ? {} : { endpoint: env.AWS_ENDPOINT_URL }),
+    ...(env.AWS_ACCESS_KEY_ID === undefined || env.AWS_SECRET_ACCESS_KEY === undefined
+      ? {}
+      : { credentials: { accessKeyId: env.AWS_ACCESS_KEY_ID, secretAccessKey: env.AWS_SECRET_ACCESS_KEY } }),
+  });
+  const ledger = createLedger({ db: database.db, clock });
+  const consumers = createConsumers({
+    ledger,
+    db: database.db,
+    consumerFactory: (name, handler) => createSqsConsumer({ spine, queue: declaredQueue(name), handler, logger }),
+  });
+  const queues = createQueueAdmin({ topology: TOPOLOGY, read: () => readQueueStates(TOPOLOGY, spine), redrive: (queue) => redrive(queue, spine) });
+  const ports = controlPlanePorts({ env, logger, clock, database, ledger, queues, consumers, seed });
+  if (seed !== undefined) await seedEmptyDatabase(database, ports, seed, logger);
+
+  const plane = await createControlPlane(ports, {
+    operator: { user: env.SLUICE_OPERATOR_USER, password: env.SLUICE_OPERATOR_PASSWORD },
+    gatewayToken: env.SLUICE_TOKEN_GATEWAY,
+    bffToken: env.SLUICE_TOKEN_BFF,
+    principalKey: env.SLUICE_PRINCIPAL_KEY,
+    consoleDir,
+    extraHosts: env.SLUICE_OPERATOR_HOSTS,
+  });
+  await plane.store.load();
+  const publisher: EventPublisher = createSnsPublisher({ spine, logger });
+  const relay = createOutboxRelay({ db: database.db, publisher, clock, intervalMs: RELAY_INTERVAL_MS, onError: (error) => logger.warn({ err: error }, 'audit events wait in the outbox') });
+  consumers.start();
+  relay.start();
+  const beat = setInterval(() => void plane.beat(), BEAT_MS);
+  const metrics = createMetrics({ service: 'control-plane', processMetrics: true });
+  const portOf = portsFrom(env.SLUICE_PORT_BASE);
+  const server = await listen(plane.app, { host: env.HOST, port: portOf.controlPlane });
+  const admin = await startAdminServer({
+    host: env.HOST,
+    port: portOf.controlPlaneAdmin,
+    metrics,
+    ready: () => ({ ready: plane.store.version > 0, detail: { config_version: plane.store.version, problems: plane.state().problems } }),
+  });
+  logger.info({ url: server.url, config_version: plane.store.version }, 'the operator API is open');
+
+  return {
+    url: server.url,
+    close: async () => {
+      clearInterval(beat);
+      await plane.close();
+      await Promise.all([server.close(), admin.close()]);
+      await Promise.all([consumers.stop(), relay.stop()]);
+      await publisher.close();
+      spine.close();
+      await database.close();
+    },
+  };
+}
+
+function controlPlanePorts(deps: {
+  env: ControlPlaneEnv;
+  logger: Logger;
+  clock: Clock;
+  database: Database;
+  ledger: ReturnType<typeof createLedger>;
+  queues: ControlPlanePorts['queues'];
+  consumers: Consumers;
+  seed: SeedFile | undefined;
+}): ControlPlanePorts {
+  const { env, logger, clock, database, ledger, queues, consumers, seed } = deps;
+  const { db } = database;
+  const audit = createAudit({ clock, ids: createIds({ clock }) });
+  const ports: ControlPlanePorts = {
+    clock,
+    logger,
+    ledger,
+    queues,
+    repository: createPostgresConfigRepository({ db, recordAudit: audit.record }),
+    people: createPostgresPeople({ db, clock }),
+    sessionArchive: createPostgresSessionArchive({ db }),
+    ledgerHead: ledger.head,
+    recentAnomalies: () => createAnomalyStore({ db }).recent(ANOMALIES_SHOWN),
+    audit: {
+      record: async (input) => {
+        await audit.record(db, input);
+      },
+    },
+    auditLog: createAuditStore({ db }),
+  };
+  if (env.SLUICE_CHAOS !== '1') return ports;
+  const portOf = portsFrom(env.SLUICE_PORT_BASE);
+  const gatewayUrl = env.SLUICE_GATEWAY_URL ?? `http://127.0.0.1:${portOf.gateway}`;
+  const keys = demoKeysByTenant(seed ?? { keys: [], workspaces: [] });
+  return {
+    ...ports,
+    chaos: {
+      flood: (tenant, rps) => {
+        const key = keys.get(tenant);
+        return key === undefined ? undefined : startFlood({ gatewayUrl, key, rps });
+      },
+      sim: createSimControl({ url: env.SLUICE_SIM_CONTROL_URL ?? `http://127.0.0.1:${portOf.simControl}` }),
+      setConsumerBroken: consumers.setBroken,
+    },
+  };
+}
+
+async function seedEmptyDatabase(database: Database, ports: ControlPlanePorts, seed: SeedFile, logger: Logger): Promise<void> {
+  if (await seedConfig(ports, seed)) logger.info({ tenants: seed.tenants.length, workspaces: seed.workspaces.length }, 'filled the empty database from the seed file');
+  await seedPeople(database.db, seed.users);
+}
+
+function declaredQueue(name: string): QueueDeclaration {
+  const queue = TOPOLOGY.queues.find((declared) => declared.name === name);
+  if (queue === undefined) throw new Error(`the topology declares no queue ${name}`);
+  return queue;
+}

@@ -1,0 +1,101 @@
+import { sql } from 'drizzle-orm';
+import { createIds } from '@sluice/service-kit';
+import { systemClock } from '@sluice/contracts';
+import { createAudit } from '../audit/create-audit.ts';
+import type { Database } from '../db/open-database.ts';
+import { startTestServer, type TestServer } from '../db/test-database.ts';
+import { createOperatorSessions } from '../session/operator-sessions.ts';
+import { createPeople } from '../session/people.ts';
+import { createPostgresPeople, seedPeople } from '../session/postgres-people.ts';
+import { createPostgresSessionArchive } from '../session/postgres-session-archive.ts';
+import { demoSeed } from '../testing/demo-seed.ts';
+import type { AuditInput } from './config-repository.ts';
+import { createConfigStore, type ConfigStore } from './config-store.ts';
+import { createPostgresConfigRepository } from './postgres-config-repository.ts';
+import { seedConfig } from './seed-config.ts';
+
+const audit = createAudit({ clock: systemClock, ids: createIds({ clock: systemClock }) });
+const note: AuditInput = { type: 'key.revoked', actor: { kind: 'operator', id: 'ops' }, target: { kind: 'keys', id: 'acmeKey00001' }, tenant_id: 'acme' };
+
+let server: TestServer;
+let database: Database;
+beforeAll(async () => {
+  server = await startTestServer();
+}, 60_000);
+afterAll(() => server.stop());
+beforeEach(async () => {
+  database = await server.createDatabase();
+}, 30_000);
+
+const repositoryOf = (): ReturnType<typeof createPostgresConfigRepository> => createPostgresConfigRepository({ db: database.db, recordAudit: audit.record });
+
+async function startStore(): Promise<ConfigStore> {
+  await seedConfig({ repository: repositoryOf(), clock: systemClock }, demoSeed());
+  const store = createConfigStore({ repository: repositoryOf() });
+  await store.load();
+  return store;
+}
+
+async function outboxTypes(): Promise<string[]> {
+  const found = await database.db.execute<{ type: string }>(sql`select event ->> 'type' as type from event_outbox order by id`);
+  return found.rows.map((row) => row.type);
+}
+
+describe('configuration in PostgreSQL', () => {
+  it('is after a restart what it was before, row versions too', async () => {
+    const store = await startStore();
+    await store.change({ changes: [{ table: 'keys', id: 'acmeKey00001' }], audit: () => [note] });
+    await store.change({ changes: [{ table: 'killSwitches', id: 'k', value: { id: 'k', scope: 'all', message: 'm' } }], audit: () => [] });
+    const again = await startStore();
+    expect(again.snapshot()).toEqual(store.snapshot());
+    expect(again.rowVersion('killSwitches', 'k')).toBe(3);
+    expect(again.rowVersion('keys', 'acmeKey00001')).toBeUndefined();
+  });
+
+  it('has an audit record in the outbox exactly when the change is stored', async () => {
+    const store = await startStore();
+    await store.change({ changes: [{ table: 'keys', id: 'acmeKey00001' }], audit: () => [note] });
+    expect(await outboxTypes()).toEqual(['config.seeded', 'key.revoked']);
+    const broken = createPostgresConfigRepository({ db: database.db, recordAudit: () => Promise.reject(new Error('no audit')) });
+    await expect(broken.commit({ version: 3, changes: [{ table: 'keys', id: 'x' }] }, [note])).rejects.toThrow('no audit');
+    const change = { table: 'killSwitches' as const, id: 'k', value: { id: 'k', scope: 'all', message: 'm' } };
+    expect((await store.change({ changes: [change], audit: () => [] })).version).toBe(3);
+    expect(await outboxTypes()).toEqual(['config.seeded', 'key.revoked']);
+  });
+
+  it('two processes that change at once lose nothing: each version is one change', async () => {
+    const [first, second] = [await startStore(), await startStore()];
+    const change = (store: ConfigStore, id: string): Promise<unknown> =>
+      store.change({ changes: [{ table: 'killSwitches', id, value: { id, scope: 'all', message: 'm' } }], audit: () => [] });
+    await change(first, 'a');
+    await change(second, 'b');
+    await change(first, 'c');
+    expect(Object.keys(first.snapshot().killSwitches)).toEqual(['a', 'b', 'c']);
+    expect(first.version).toBe(4);
+  });
+});
+
+describe('people in PostgreSQL', () => {
+  it('sign in with the seeded password; ten wrong ones, even at once, lock the account', async () => {
+    await seedPeople(database.db, demoSeed().users);
+    await seedPeople(database.db, demoSeed().users);
+    const people = createPeople({ repository: createPostgresPeople({ db: database.db, clock: systemClock }) });
+    expect(await people.verify('ADA@acme.test', 'correct horse')).toMatchObject({ email: 'ada@acme.test', roles: { 'acme-prod': 'admin' } });
+    const statuses = await Promise.all(
+      Array.from({ length: 14 }, () => people.verify('ada@acme.test', 'wrong').catch((error: unknown) => (error as { status: number }).status)),
+    );
+    expect(statuses.filter((status) => status === 401)).toHaveLength(10);
+    await expect(people.verify('ada@acme.test', 'correct horse')).rejects.toMatchObject({ status: 429 });
+  }, 30_000);
+});
+
+describe('operator sessions in PostgreSQL', () => {
+  it('outlive the process, and end for good', async () => {
+    const archive = createPostgresSessionArchive({ db: database.db });
+    const token = await createOperatorSessions({ clock: systemClock, archive }).open({ user: 'ops', role: 'admin' });
+    const restarted = createOperatorSessions({ clock: systemClock, archive });
+    expect(await restarted.find(token)).toEqual({ user: 'ops', role: 'admin' });
+    await restarted.end(token);
+    expect(await createOperatorSessions({ clock: systemClock, archive }).find(token)).toBeUndefined();
+  });
+});

@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { PRINCIPAL_SIGNING_KEY_ENV, SERVICE_TOKEN_ENV } from '@sluice/contracts';
+import { SERVICE_ENV } from '@sluice/service-kit';
+
+/** What the control plane reads from its environment. */
+export const ControlPlaneEnv = z.object({
+  ...SERVICE_ENV,
+  DATABASE_URL: z.string(),
+  AWS_ENDPOINT_URL: z.string().optional(),
+  AWS_REGION: z.string().default('eu-central-1'),
+  AWS_ACCESS_KEY_ID: z.string().optional(),
+  AWS_SECRET_ACCESS_KEY: z.string().optional(),
+  SLUICE_OPERATOR_USER: z.string().max(200),
+  SLUICE_OPERATOR_PASSWORD: z.string().min(8).max(500),
+  [SERVICE_TOKEN_ENV.gatewayToControlPlane]: z.string().min(16),
+  [SERVICE_TOKEN_ENV.bffToControlPlane]: z.string().min(16),
+  [PRINCIPAL_SIGNING_KEY_ENV]: z.string().min(16),
+  SLUICE_SEED_FILE: z.string().optional(),
+  SLUICE_GATEWAY_URL: z.string().optional(),
+  SLUICE_SIM_CONTROL_URL: z.string().optional(),
+  /** Chaos routes exist only with `1`. */
+  SLUICE_CHAOS: z.enum(['0', '1']).default('0'),
+  /** Further hosts that the operator API answers to, `name:port`, comma separated; loopback names always. */
+  SLUICE_OPERATOR_HOSTS: z
+    .string()
+    .default('')
+    .transform((text) => text.split(',').map((host) => host.trim()).filter((host) => host !== '')),
+});
+export type ControlPlaneEnv = z.infer<typeof ControlPlaneEnv>;
