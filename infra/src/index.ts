@@ -1,1 +1,1 @@
-export {};
+export { SpineStack, type SpineStackOptions } from './spine-stack.ts';

@@ -4,7 +4,7 @@ import type { CallSettled, CallStarted, Clock, EventOrigin, OutboxStats, UsageOu
 import type { SpineLogger } from '../spine-logger.ts';
 import { lockFolder } from './folder-lock.ts';
 import { frameRecords } from './record.ts';
-import { newSegment, noteSettled, oldestPendingAt, scanFolder, type Segment } from './segment.ts';
+import { newSegment, noteSettled, oldestPendingAt, scanFolder } from './segment.ts';
 import { createReader, type OutboxReader } from './segment-reader.ts';
 import { readJsonFile, writeFileAtomic } from './small-file.ts';
 
