@@ -17,7 +17,7 @@ export class AwsResource extends TerraformResource {
 
   /** Terraform makes `others` first. ARNs are written out here, so that it cannot see these edges by itself. */
   after(...others: readonly AwsResource[]): this {
-    this.dependsOn = [...(this.dependsOn ?? []), ...others.map((other) => other.fqn)];
+    this.dependsOn = [...(this.dependsOn ?? []), ...others.map((other) => `${other.terraformResourceType}.${other.friendlyUniqueId}`)];
     return this;
   }
 
