@@ -1,0 +1,101 @@
+/** One step of the schema; applied once, in order, each in its own transaction. Never edited after it was released. */
+export interface Migration {
+  readonly id: string;
+  readonly sql: string;
+}
+
+const CONFIGURATION = `
+create table config_rows (
+  table_name text not null, id text not null, value jsonb not null, version integer not null,
+  primary key (table_name, id)
+);
+create table config_log (version bigint primary key, changes jsonb not null, at timestamptz not null);
+create table users (
+  id text primary key, email text not null unique, password_hash text not null, roles jsonb not null default '{}',
+  failed_attempts integer not null default 0, locked_until timestamptz, version integer not null default 1
+);
+create unique index users_email_lower on users (lower(email));
+create table sessions (
+  token_digest text primary key, principal jsonb not null, kind text not null,
+  expires_at timestamptz not null, created_at timestamptz not null
+);
+create index sessions_expires_at on sessions (expires_at);
+`;
+
+const EVENTS = `
+create table event_outbox (
+  id bigserial primary key, topic text not null, event jsonb not null, attributes jsonb not null default '{}',
+  published_at timestamptz
+);
+create index event_outbox_waiting on event_outbox (id) where published_at is null;
+create table audit_log (
+  event_id text primary key, occurred_at timestamptz not null, type text not null, actor jsonb not null, target jsonb not null,
+  tenant_id text, workspace text, before jsonb, after jsonb, reason text
+);
+create index audit_log_newest on audit_log (occurred_at desc, event_id desc);
+create index audit_log_tenant on audit_log (tenant_id, occurred_at desc);
+create table anomalies (
+  event_id text primary key, occurred_at timestamptz not null, type text not null, gateway_id text not null, cell_id text not null,
+  tenant_id text, workspace text, level text, subject text not null, count integer not null, message text not null, samples jsonb not null
+);
+create index anomalies_newest on anomalies (occurred_at desc, event_id desc);
+`;
+
+const TOKENS = ['input', 'cache_read', 'cache_write', 'output', 'reasoning', 'audio'];
+const rollup = (step: string): string => `
+create table rollup_${step} (
+  bucket timestamptz not null, tenant_id text not null, workspace text not null,
+  model text not null, provider text not null, feature text not null, outcome text not null,
+  calls bigint not null, attempts bigint not null,
+  ${TOKENS.map((name) => `tokens_${name} bigint not null,`).join(' ')}
+  cost_nanousd numeric(38) not null, billed_nanousd numeric(38) not null,
+  primary key (workspace, bucket, model, provider, feature, outcome, tenant_id)
+);
+create index rollup_${step}_bucket on rollup_${step} (bucket);
+`;
+
+/**
+ * `ledger_partition(month)` makes the partition of a month and moves what the default partition holds of it. The caller
+ * holds the ledger's writer lock.
+ */
+const LEDGER = `
+create table ledger (
+  occurred_at timestamptz not null, event_id text not null, traceparent text,
+  gateway_id text not null, epoch integer not null, sequence bigint not null,
+  request_id text not null, client_request_id text, tenant_id text not null, workspace text not null, workspace_id text not null,
+  cell_id text not null, key_id text not null, operation text not null, stream boolean not null, model_requested text not null,
+  feature text, tags jsonb not null, end_user text,
+  outcome text not null, error_code text, status integer not null, abort_case text not null, provider text, model text,
+  fallback boolean not null, fallback_reason text, decision_id text, priority text not null, cache text not null,
+  ${TOKENS.map((name) => `tokens_${name} bigint not null,`).join(' ')}
+  usage_source text not null, cost_nanousd bigint not null, billed_nanousd bigint not null, price_version integer not null,
+  estimate_input_tokens bigint not null, estimate_output_tokens bigint not null, finish_reason text,
+  overhead_us bigint not null, queue_ms double precision not null, ttfb_ms double precision, total_ms double precision not null,
+  attempts jsonb not null,
+  primary key (occurred_at, event_id)
+) partition by range (occurred_at);
+create index ledger_workspace on ledger (workspace, occurred_at desc, event_id desc);
+create index ledger_request on ledger (request_id);
+create table ledger_default partition of ledger default;
+create function ledger_partition(month timestamptz) returns void language plpgsql as $$
+declare
+  first timestamptz := date_trunc('month', month at time zone 'UTC') at time zone 'UTC';
+  after timestamptz := (date_trunc('month', month at time zone 'UTC') + interval '1 month') at time zone 'UTC';
+  part text := 'ledger_' || to_char(month at time zone 'UTC', 'YYYY_MM');
+begin
+  if to_regclass(part) is not null then return; end if;
+  execute format('create table %I (like ledger including defaults including constraints)', part);
+  execute format('with moved as (delete from ledger_default where occurred_at >= %L and occurred_at < %L returning *) insert into %I select * from moved', first, after, part);
+  execute format('alter table ledger attach partition %I for values from (%L) to (%L)', part, first, after);
+end $$;
+
+create table ledger_watermarks (gateway_id text not null, epoch integer not null, sequence bigint not null, primary key (gateway_id, epoch));
+create table ledger_positions (gateway_id text not null, epoch integer not null, sequence bigint not null, primary key (gateway_id, epoch, sequence));
+`;
+
+export const MIGRATIONS: readonly Migration[] = [
+  { id: '0001-configuration', sql: CONFIGURATION },
+  { id: '0002-events', sql: EVENTS },
+  { id: '0003-ledger', sql: LEDGER },
+  { id: '0004-rollups', sql: rollup('hour') + rollup('day') },
+];
