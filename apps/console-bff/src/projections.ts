@@ -1,5 +1,18 @@
-import { OUTCOMES, ROLE_PERMISSIONS, type Outcome, type Principal, type TenantOverview, type TenantRequests, type TenantUsage, type TokenUsage } from '@sluice/contracts';
-import type { LimitsView, OverviewView, RequestsView, SessionView, UsageView } from './views.ts';
+import {
+  OUTCOMES,
+  ROLE_PERMISSIONS,
+  type CustomerLimits,
+  type Outcome,
+  type OverviewView,
+  type Principal,
+  type RequestsView,
+  type SessionView,
+  type TenantOverview,
+  type TenantRequests,
+  type TenantUsage,
+  type TokenUsage,
+  type UsageView,
+} from '@sluice/contracts';
 
 /*
  * Each view is built field by field from what came; nothing is copied as a whole, so what the control plane adds stays
@@ -84,7 +97,7 @@ function projectTokens(from: TokenUsage): TokenUsage {
   };
 }
 
-function projectLimits(from: TenantOverview['limits']): LimitsView {
+function projectLimits(from: TenantOverview['limits']): CustomerLimits {
   const { requests, tokens, concurrency } = from;
   return {
     requests: requests === undefined ? null : { per_second: requests.perSecond ?? null, per_minute: requests.perMinute ?? null, burst: requests.burst },

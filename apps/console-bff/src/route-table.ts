@@ -1,8 +1,7 @@
-import type { Permission, Principal } from '@sluice/contracts';
+import { OverviewView, RequestsView, UsageView, type Permission, type Principal } from '@sluice/contracts';
 import { z } from 'zod';
 import type { ControlPlane } from './control-plane.ts';
 import { projectOverview, projectRequests, projectUsage, type Sight } from './projections.ts';
-import { OverviewView, RequestsView, UsageView } from './views.ts';
 
 export interface ScopedCall {
   readonly principal: Principal;

@@ -1,11 +1,10 @@
 import type { Express, Request } from 'express';
-import { SessionRequest, type Principal } from '@sluice/contracts';
+import { SessionRequest, SessionView, type Principal } from '@sluice/contracts';
 import { parseBody, ProblemError, type ApiRoute } from '@sluice/service-kit';
 import type { ControlPlane } from './control-plane.ts';
 import { projectSession } from './projections.ts';
 import { clearSessionCookie, sessionTokenOf, setSessionCookie } from './session-cookie.ts';
 import { SESSION_TTL_MS, type Sessions } from './sessions.ts';
-import { SessionView } from './views.ts';
 
 export const SESSION_ROUTES: readonly ApiRoute[] = [
   { method: 'post', path: '/api/session', summary: 'Signs in; sets the cookie, or answers a token when `bearer` is asked', auth: 'none', body: SessionRequest, response: SessionView },

@@ -27,3 +27,4 @@ export * from './api/stack.ts';
 export * from './api/service-auth.ts';
 export * from './api/seed.ts';
 export * from './api/tenant-upstream.ts';
+export * from './api/console.ts';

@@ -1,8 +1,11 @@
-import { Instant, Name, NanoUsd, Outcome, Permission, QuotaMeter, Role, Slug } from '@sluice/contracts';
 import { z } from 'zod';
+import { Instant, Name, NanoUsd, Slug } from '../ids.ts';
+import { Outcome } from '../outcomes.ts';
+import { QuotaMeter } from '../policy.ts';
+import { Permission, Role } from '../tenancy.ts';
 
 /*
- * What a customer's browser may receive: strict to the last level, so that an answer with anything more fails here instead
+ * The BFF's answers: what a customer's browser may receive, strict to the last level, so that an answer with anything more fails here instead
  * of leaving. Money is null for a role without `cost:read`.
  */
 
@@ -22,13 +25,13 @@ export const SessionView = z.strictObject({
 });
 export type SessionView = z.infer<typeof SessionView>;
 
-export const LimitsView = z.strictObject({
+export const CustomerLimits = z.strictObject({
   requests: z.strictObject({ per_second: z.number().nullable(), per_minute: z.number().nullable(), burst: count }).nullable(),
   tokens: z.strictObject({ per_minute: count }).nullable(),
   concurrency: z.strictObject({ in_flight: count, queued: count }).nullable(),
   quotas: z.array(z.strictObject({ id: Name, meter: QuotaMeter, span: z.string(), limit: count, mode: z.enum(['hard', 'soft']) })),
 });
-export type LimitsView = z.infer<typeof LimitsView>;
+export type CustomerLimits = z.infer<typeof CustomerLimits>;
 
 export const OverviewView = z.strictObject({
   workspace: Slug,
@@ -37,7 +40,7 @@ export const OverviewView = z.strictObject({
   seconds: z.array(z.strictObject({ second: z.int(), outcomes, tokens: count })),
   totals: z.strictObject({ outcomes }),
   today: z.strictObject({ calls: count, tokens, billed_nanousd: money }),
-  limits: LimitsView,
+  limits: CustomerLimits,
 });
 export type OverviewView = z.infer<typeof OverviewView>;
 
