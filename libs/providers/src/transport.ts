@@ -118,7 +118,7 @@ class Exchange implements Dispatcher.DispatchHandler, TransportCall {
 function kindOfError(error: Error & { code?: string }, answered: boolean): FaultKind {
   const code = error.code ?? '';
   if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') return 'timeout';
-  if (code === 'UND_ERR_HEADERS_OVERFLOW' || code.startsWith('HPE_')) return 'malformed';
+  if (code === 'UND_ERR_HEADERS_OVERFLOW' || code.startsWith('HPE_') || error.name === 'HTTPParserError') return 'malformed';
   return answered ? 'truncated' : 'connect';
 }
 
