@@ -17,15 +17,18 @@ import { seedConfig } from './seed-config.ts';
 const audit = createAudit({ clock: systemClock, ids: createIds({ clock: systemClock }) });
 const note: AuditInput = { type: 'key.revoked', actor: { kind: 'operator', id: 'ops' }, target: { kind: 'keys', id: 'acmeKey00001' }, tenant_id: 'acme' };
 
+/** A server that starts and hashes on a busy machine; nothing here is a speed test. */
+const SLOW_MS = 120_000;
+
 let server: TestServer;
 let database: Database;
 beforeAll(async () => {
   server = await startTestServer();
-}, 60_000);
+}, SLOW_MS);
 afterAll(() => server.stop());
 beforeEach(async () => {
   database = await server.createDatabase();
-}, 30_000);
+}, SLOW_MS);
 
 const repositoryOf = (): ReturnType<typeof createPostgresConfigRepository> => createPostgresConfigRepository({ db: database.db, recordAudit: audit.record });
 
@@ -50,7 +53,7 @@ describe('configuration in PostgreSQL', () => {
     expect(again.snapshot()).toEqual(store.snapshot());
     expect(again.rowVersion('killSwitches', 'k')).toBe(3);
     expect(again.rowVersion('keys', 'acmeKey00001')).toBeUndefined();
-  });
+  }, SLOW_MS);
 
   it('has an audit record in the outbox exactly when the change is stored', async () => {
     const store = await startStore();
@@ -61,7 +64,7 @@ describe('configuration in PostgreSQL', () => {
     const change = { table: 'killSwitches' as const, id: 'k', value: { id: 'k', scope: 'all', message: 'm' } };
     expect((await store.change({ changes: [change], audit: () => [] })).version).toBe(3);
     expect(await outboxTypes()).toEqual(['config.seeded', 'key.revoked']);
-  });
+  }, SLOW_MS);
 
   it('two processes that change at once lose nothing: each version is one change', async () => {
     const [first, second] = [await startStore(), await startStore()];
@@ -72,7 +75,7 @@ describe('configuration in PostgreSQL', () => {
     await change(first, 'c');
     expect(Object.keys(first.snapshot().killSwitches)).toEqual(['a', 'b', 'c']);
     expect(first.version).toBe(4);
-  });
+  }, SLOW_MS);
 });
 
 describe('people in PostgreSQL', () => {
@@ -86,7 +89,7 @@ describe('people in PostgreSQL', () => {
     );
     expect(statuses.filter((status) => status === 401)).toHaveLength(10);
     await expect(people.verify('ada@acme.test', 'correct horse')).rejects.toMatchObject({ status: 429 });
-  }, 30_000);
+  }, SLOW_MS);
 });
 
 describe('operator sessions in PostgreSQL', () => {
@@ -97,5 +100,5 @@ describe('operator sessions in PostgreSQL', () => {
     expect(await restarted.find(token)).toEqual({ user: 'ops', role: 'admin' });
     await restarted.end(token);
     expect(await createOperatorSessions({ clock: systemClock, archive }).find(token)).toBeUndefined();
-  });
+  }, SLOW_MS);
 });
