@@ -192,7 +192,7 @@ describe('the metering consumer', () => {
     expect(moved.at(-1)).toEqual({ gateway_id: 'gw-1', epoch: 1, sequence: 2 });
   });
 
-  it('fails the whole batch when the database is gone, so that it is delivered again', async () => {
+  it("fails the whole batch when the fault is no message's own, so that all are delivered again", async () => {
     await database.db.execute(sql`alter table ledger rename to ledger_away`);
     await expect(createMeteringHandler({ ledger })([message('a', settledCall(1))])).rejects.toThrow();
   });

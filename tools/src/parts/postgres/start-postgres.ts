@@ -65,6 +65,10 @@ export async function startPostgres(deps: {
       end(null);
     });
   });
+  // Whatever ends this process, a signal during the start too, takes the server with it.
+  process.once('exit', () => {
+    if (!ended) child.kill('SIGINT');
+  });
   const stop = async (): Promise<void> => {
     phase = 'stopping';
     if (!ended) child.kill('SIGINT');
