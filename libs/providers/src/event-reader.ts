@@ -27,24 +27,23 @@ export function createEventReader(inspect: Inspect, maxLineBytes?: number): Stre
 
   return {
     push(chunk) {
-      const startedWhole = decoder.pending.length === 0;
+      const startedWhole = decoder.pendingBytes === 0;
       const released = facts.contentSeen;
       const events = decoder.push(chunk);
       if (events.length === 0) return undefined;
       let hidden = false;
       const out: Buffer[] = [];
       for (const event of events) {
-        if (facts.ended) continue;
-        if (inspect(event, facts) === 'hide') hidden = true;
+        // The caller hears of a provider's failure in our own words; nothing follows it, nor the stream's end.
+        if (facts.ended || facts.fault !== undefined) hidden = true;
+        else if (inspect(event, facts) === 'hide') hidden = true;
         else out.push(event.bytes);
       }
-      // The caller hears of a provider's failure in our own words.
-      if (facts.fault !== undefined) return undefined;
       if (!facts.contentSeen && !facts.ended) {
         held.push(...out);
         return undefined;
       }
-      if (released && !hidden && startedWhole && decoder.pending.length === 0) return chunk;
+      if (released && !hidden && startedWhole && decoder.pendingBytes === 0) return chunk;
       const all = held.length === 0 ? out : [...held, ...out];
       held = [];
       if (all.length === 0) return undefined;

@@ -17,6 +17,12 @@ describe('splicing top-level members', () => {
     expect(splice('{"b":2}', ['b', undefined])).toBe('{}');
     expect(splice('{"b":2}', ['b', undefined], ['c', 3])).toBe('{"c":3}');
   });
+  it('takes out neighbours and every copy of a repeated member', () => {
+    expect(splice('{"a":1,"b":2,"c":3}', ['b', undefined], ['c', undefined])).toBe('{"a":1}');
+    expect(splice('{"a":1,"b":2}', ['a', undefined], ['b', undefined], ['x', 1])).toBe('{"x":1}');
+    expect(splice('{"model":"m","t":"x","t":"y"}', ['t', undefined])).toBe('{"model":"m"}');
+    expect(splice('{"t":"x","model":"m","t":"y"}', ['t', undefined], ['s', true])).toBe('{"model":"m","s":true}');
+  });
   it('gives the same buffer back when nothing changes', () => {
     const json = Buffer.from('{"a":1}');
     expect(spliceTopLevel(json, [['b', undefined]])).toBe(json);

@@ -51,37 +51,50 @@ export function spliceTopLevel(json: Buffer, splices: readonly Splice[]): Buffer
   const members = topLevelMembers(json);
   const parts: Buffer[] = [];
   const added: string[] = [];
-  const edits: { start: number; end: number; text: string }[] = [];
+  const removed = new Set<number>();
+  const edits: Edit[] = [];
   for (const [key, value] of splices) {
     const last = members.findLast((member) => member.key === key);
     if (value === undefined) {
-      for (const [index, member] of members.entries()) if (member.key === key) edits.push(removal(json, members, index));
+      for (const [index, member] of members.entries()) if (member.key === key) removed.add(index);
     } else if (last === undefined) added.push(`${JSON.stringify(key)}:${JSON.stringify(value)}`);
     else edits.push({ start: last.valueStart, end: last.valueEnd, text: JSON.stringify(value) });
   }
+  edits.push(...removals(members, removed));
   if (edits.length === 0 && added.length === 0) return json;
   edits.sort((a, b) => a.start - b.start);
   let from = 0;
   for (const { start, end, text } of edits) {
-    if (start < from) continue;
     parts.push(json.subarray(from, start), Buffer.from(text));
     from = end;
   }
   const rest = json.subarray(from);
   if (added.length === 0) return Buffer.concat([...parts, rest]);
   const close = rest.lastIndexOf(CLOSE_BRACE);
-  const kept = members.length - edits.filter((edit) => edit.text === '').length;
-  return Buffer.concat([...parts, rest.subarray(0, close), Buffer.from((kept > 0 ? ',' : '') + added.join(',')), rest.subarray(close)]);
+  return Buffer.concat([...parts, rest.subarray(0, close), Buffer.from((members.length > removed.size ? ',' : '') + added.join(',')), rest.subarray(close)]);
 }
 
-/** The bytes of a member with the comma that belongs to it. */
-function removal(json: Buffer, members: readonly MemberRange[], index: number): { start: number; end: number; text: string } {
-  const member = members[index] as MemberRange;
-  const next = members[index + 1];
-  if (next !== undefined) return { start: member.keyStart, end: next.keyStart, text: '' };
-  const previous = members[index - 1];
-  const start = previous === undefined ? member.keyStart : previous.valueEnd;
-  return { start, end: member.valueEnd, text: '' };
+interface Edit {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+/** The bytes of members with the commas that belong to them: one edit for each run of neighbours. */
+function removals(members: readonly MemberRange[], removed: ReadonlySet<number>): Edit[] {
+  const edits: Edit[] = [];
+  for (let first = 0; first < members.length; first += 1) {
+    if (!removed.has(first)) continue;
+    let last = first;
+    while (removed.has(last + 1)) last += 1;
+    const { keyStart } = members[first] as MemberRange;
+    const next = members[last + 1];
+    const previous = members[first - 1];
+    if (next !== undefined) edits.push({ start: keyStart, end: next.keyStart, text: '' });
+    else edits.push({ start: previous?.valueEnd ?? keyStart, end: (members[last] as MemberRange).valueEnd, text: '' });
+    first = last;
+  }
+  return edits;
 }
 
 function skipSpace(json: Buffer, from: number): number {

@@ -19,27 +19,41 @@ export interface SseEvent {
 export interface SseDecoder {
   /** @throws SluiceError `upstream_malformed` when a line or an event passes the cap. */
   push(chunk: Buffer): SseEvent[];
-  /** Bytes of an event that has not ended. */
-  readonly pending: Buffer;
+  /** How many bytes of an event that has not ended are held. */
+  readonly pendingBytes: number;
 }
 
 export function createSseDecoder(maxLineBytes: number = DEFAULT_MAX_LINE_BYTES): SseDecoder {
   let pending: Buffer = Buffer.alloc(0);
+  /** What came after `pending` without an end of line: joined once one comes, so that a long line is copied once. */
+  let tail: Buffer[] = [];
+  let tailBytes = 0;
   /** Where the search for the end of a line goes on. */
   let scanned = 0;
   /** Start of the line that is being read. */
   let lineStart = 0;
 
   return {
-    get pending() {
-      return pending;
+    get pendingBytes() {
+      return pending.length + tailBytes;
     },
     push(chunk) {
-      pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
+      if (pending.length > 0 && pending[pending.length - 1] !== CR && !chunk.includes(LF) && !chunk.includes(CR)) {
+        tail.push(chunk);
+        tailBytes += chunk.length;
+        if (pending.length + tailBytes - lineStart > maxLineBytes) throw tooLong();
+        return [];
+      }
+      pending = pending.length === 0 ? chunk : Buffer.concat([pending, ...tail, chunk]);
+      tail = [];
+      tailBytes = 0;
+      /** The next CR at or after `scanned`; most streams have none, and then it is looked for once. */
+      let cr = pending.indexOf(CR, scanned);
       const events: SseEvent[] = [];
       let eventStart = 0;
       for (;;) {
-        const end = findLineEnd(pending, scanned);
+        if (cr >= 0 && cr < scanned) cr = pending.indexOf(CR, scanned);
+        const end = findLineEnd(pending, scanned, cr);
         if (end === undefined) {
           scanned = pending.length > 0 && pending[pending.length - 1] === CR ? pending.length - 1 : pending.length;
           break;
@@ -65,9 +79,8 @@ export function createSseDecoder(maxLineBytes: number = DEFAULT_MAX_LINE_BYTES):
 }
 
 /** The end of the line at or after `from`: LF, CRLF or CR. A CR at the very end waits, because an LF may follow. */
-function findLineEnd(buffer: Buffer, from: number): { readonly at: number; readonly next: number } | undefined {
+function findLineEnd(buffer: Buffer, from: number, cr: number): { readonly at: number; readonly next: number } | undefined {
   const lf = buffer.indexOf(LF, from);
-  const cr = buffer.indexOf(CR, from);
   if (cr >= 0 && (lf < 0 || cr < lf)) {
     if (cr === buffer.length - 1) return undefined;
     return { at: cr, next: buffer[cr + 1] === LF ? cr + 2 : cr + 1 };

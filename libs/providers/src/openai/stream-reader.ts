@@ -27,7 +27,8 @@ export function createOpenaiStreamReader(call: InboundCall): StreamReader {
     if (usage !== undefined) facts.usage = usage;
     const choices = Array.isArray(chunk.choices) ? chunk.choices : [];
     for (const choice of choices) noteChoice(asObject(choice), facts);
-    return usage !== undefined && choices.length === 0 && !call.wantsUsage ? 'hide' : 'forward';
+    // Counts that cannot be used are no less the chunk that the caller did not ask for.
+    return asObject(chunk.usage) !== undefined && choices.length === 0 && !call.wantsUsage ? 'hide' : 'forward';
   });
 }
 
