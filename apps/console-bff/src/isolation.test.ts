@@ -67,6 +67,25 @@ describe('what a customer receives', () => {
     expect(text).not.toContain(SECRET_FIELD);
   });
 
+  it('passes on a page of a list and a time range, and refuses what is neither', async () => {
+    const admin = tokens.get('admin');
+    await bff.ask(admin, 'get', '/api/requests?workspace=acme-prod&limit=20&cursor=c2');
+    await bff.ask(admin, 'get', '/api/usage?workspace=acme-prod&step=day&from=2026-01-01T00:00:00Z');
+    expect(bff.upstream.calls).toEqual([
+      'GET /internal/workspaces/acme-prod/requests?limit=20&cursor=c2',
+      'GET /internal/workspaces/acme-prod/usage?from=2026-01-01T00%3A00%3A00Z&step=day',
+    ]);
+    for (const query of ['limit=0', 'limit=1e2', 'limit=201', 'cursor=']) {
+      expect((await bff.ask(admin, 'get', `/api/requests?workspace=acme-prod&${query}`)).status).toBe(400);
+    }
+    expect((await bff.ask(admin, 'get', '/api/usage?workspace=acme-prod&from=yesterday')).status).toBe(400);
+  });
+
+  it('sums the outcomes of the seconds', async () => {
+    const body = (await (await bff.ask(tokens.get('viewer'), 'get', '/api/overview?workspace=acme-prod')).json()) as { totals: { outcomes: object } };
+    expect(body.totals.outcomes).toMatchObject({ ok: 2, shed: 2 });
+  });
+
   it('has no money for a role that may not read cost', async () => {
     for (const [role, path] of [['viewer', '/api/overview'], ['viewer', '/api/usage'], ['developer', '/api/requests']] as const) {
       const text = await (await bff.ask(tokens.get(role), 'get', `${path}?workspace=acme-prod`)).text();

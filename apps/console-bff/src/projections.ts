@@ -36,25 +36,28 @@ export function projectSession(principal: Principal): SessionView {
 }
 
 export function projectOverview(from: TenantOverview, sight: Sight): OverviewView {
+  const seconds = from.seconds.map((s) => ({ second: s.second, outcomes: projectOutcomes(s.outcomes), tokens: s.tokens }));
   return {
     workspace: from.workspace,
-    tenant: from.tenant,
-    plan: from.plan,
-    seconds: from.seconds.map((s) => ({ second: s.second, outcomes: projectOutcomes(s.outcomes), tokens: s.tokens })),
-    totals: { outcomes: projectOutcomes(from.totals.outcomes) },
-    today: { calls: from.today.calls, tokens: projectTokens(from.today.tokens), billed_nanousd: sight.cost ? from.today.billed_nanousd : null },
-    limits: projectLimits(from.limits),
+    tenant: { id: from.tenant.id, name: from.tenant.name },
+    plan: from.tenant.plan,
+    seconds,
+    totals: { outcomes: sumOutcomes(seconds.map((second) => second.outcomes)) },
+    month: { calls: from.month.calls, tokens: projectTokens(from.month.tokens), billed_nanousd: sight.cost ? from.month.billed_nanousd : null },
+    limits: projectLimits(from.tenant.limits),
   };
 }
 
 export function projectUsage(from: TenantUsage, sight: Sight): UsageView {
   return {
-    buckets: from.buckets.map((b) => ({
-      bucket: b.bucket,
-      model: b.model,
-      calls: b.calls,
-      tokens: projectTokens(b.tokens),
-      billed_nanousd: sight.cost ? b.billed_nanousd : null,
+    points: from.points.map((p) => ({
+      at: p.at,
+      model: p.model,
+      feature: p.feature,
+      calls: p.calls,
+      input_tokens: p.input_tokens,
+      output_tokens: p.output_tokens,
+      billed_nanousd: sight.cost ? p.billed_nanousd : null,
     })),
   };
 }
@@ -65,12 +68,13 @@ export function projectRequests(from: TenantRequests, sight: Sight): RequestsVie
       request_id: r.request_id,
       occurred_at: r.occurred_at,
       model: r.model,
+      feature: r.feature,
       outcome: r.outcome,
       error_code: r.error_code,
       status: r.status,
       tokens: projectTokens(r.tokens),
       billed_nanousd: sight.cost ? r.billed_nanousd : null,
-      total_ms: r.total_ms,
+      total_ms: r.latency.total_ms,
       fallback: r.fallback,
     })),
     next_cursor: from.next_cursor,
@@ -86,6 +90,17 @@ function projectOutcomes(from: Partial<Record<Outcome, number | undefined>>): Pa
   return out;
 }
 
+function sumOutcomes(seconds: readonly Partial<Record<Outcome, number>>[]): Partial<Record<Outcome, number>> {
+  const sum: Partial<Record<Outcome, number>> = {};
+  for (const second of seconds) {
+    for (const outcome of OUTCOMES) {
+      const value = second[outcome];
+      if (value !== undefined) sum[outcome] = (sum[outcome] ?? 0) + value;
+    }
+  }
+  return sum;
+}
+
 function projectTokens(from: TokenUsage): TokenUsage {
   return {
     input: from.input,
@@ -97,7 +112,9 @@ function projectTokens(from: TokenUsage): TokenUsage {
   };
 }
 
-function projectLimits(from: TenantOverview['limits']): CustomerLimits {
+type ReadLimits = TenantOverview['tenant']['limits'];
+
+function projectLimits(from: ReadLimits): CustomerLimits {
   const { requests, tokens, concurrency } = from;
   return {
     requests: requests === undefined ? null : { per_second: requests.perSecond ?? null, per_minute: requests.perMinute ?? null, burst: requests.burst },
@@ -107,6 +124,6 @@ function projectLimits(from: TenantOverview['limits']): CustomerLimits {
   };
 }
 
-function spanInWords(span: TenantOverview['limits']['quotas'][number]['span']): string {
+function spanInWords(span: ReadLimits['quotas'][number]['span']): string {
   return span.kind === 'calendar' ? `calendar ${span.period ?? 'month'}` : `rolling ${span.seconds ?? 0} s`;
 }

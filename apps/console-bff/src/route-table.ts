@@ -1,4 +1,4 @@
-import { OverviewView, RequestsView, UsageView, type Permission, type Principal } from '@sluice/contracts';
+import { Instant, OverviewView, RequestsView, UsageView, type Permission, type Principal } from '@sluice/contracts';
 import { z } from 'zod';
 import type { ControlPlane } from './control-plane.ts';
 import { projectOverview, projectRequests, projectUsage, type Sight } from './projections.ts';
@@ -35,7 +35,7 @@ export const SCOPED_ROUTES: readonly ScopedRoute[] = [
   {
     method: 'get',
     path: '/api/overview',
-    summary: 'The last two minutes, today, and the limits of a workspace',
+    summary: 'The last two minutes, this month, and the limits of a workspace',
     permission: 'usage:read',
     built: {
       view: OverviewView,
@@ -48,10 +48,10 @@ export const SCOPED_ROUTES: readonly ScopedRoute[] = [
   {
     method: 'get',
     path: '/api/usage',
-    summary: 'Calls, tokens and cost by time and model',
+    summary: 'Calls, tokens and cost by time, model and feature',
     permission: 'usage:read',
     built: {
-      query: optional({ days: digits(31) }),
+      query: optional({ from: Instant, to: Instant, step: z.enum(['hour', 'day']) }),
       view: UsageView,
       async answer(controlPlane, { principal, slug, sight, query }) {
         const found = await controlPlane.usage(principal, slug, query);
@@ -65,7 +65,7 @@ export const SCOPED_ROUTES: readonly ScopedRoute[] = [
     summary: 'Single requests, newest first',
     permission: 'trace:read',
     built: {
-      query: optional({ limit: digits(200), cursor: z.string().min(1).max(500) }),
+      query: optional({ limit: digits(200), cursor: z.string().min(1).max(200) }),
       view: RequestsView,
       async answer(controlPlane, { principal, slug, sight, query }) {
         const found = await controlPlane.requests(principal, slug, query);

@@ -14,15 +14,15 @@ const SESSION = {
 };
 const OVERVIEW = {
   workspace: 'acme-prod',
-  tenant: 'acme',
+  tenant: { id: 'acme', name: 'Acme' },
   plan: 'enterprise',
   seconds: [{ second: 1, outcomes: { ok: 7, throttled: 2 }, tokens: 9 }],
   totals: { outcomes: { ok: 7, throttled: 2 } },
-  today: { calls: 4321, tokens: TOKENS, billed_nanousd: null },
+  month: { calls: 4321, tokens: TOKENS, billed_nanousd: null },
   limits: { requests: { per_second: 50, per_minute: null, burst: 100 }, tokens: null, concurrency: null, quotas: [] },
 };
 const REQUESTS = {
-  rows: [{ request_id: 'req_1', occurred_at: '2026-01-01T10:11:12.000Z', model: 'sim-large', outcome: 'throttled', error_code: 'rate_limited', status: 429, tokens: TOKENS, billed_nanousd: 2_500_000, total_ms: 12, fallback: false }],
+  rows: [{ request_id: 'req_1', occurred_at: '2026-01-01T10:11:12.000Z', model: 'sim-large', feature: null, outcome: 'throttled', error_code: 'rate_limited', status: 429, tokens: TOKENS, billed_nanousd: 2_500_000, total_ms: 12, fallback: false }],
   next_cursor: null,
 };
 
@@ -35,7 +35,7 @@ beforeEach(() => {
   answers = {
     'GET /api/session': { status: 200, body: SESSION },
     'GET /api/overview': { status: 200, body: OVERVIEW },
-    'GET /api/usage': { status: 200, body: { buckets: [] } },
+    'GET /api/usage': { status: 200, body: { points: [] } },
     'GET /api/requests': { status: 200, body: REQUESTS },
   };
   globalThis.fetch = jest.fn(async (input: unknown, init?: { method?: string }) => {

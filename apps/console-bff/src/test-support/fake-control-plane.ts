@@ -15,22 +15,40 @@ const outcomes = Object.fromEntries(OUTCOMES.map((outcome) => [outcome, 1]));
 const BODIES: Record<string, (slug: string) => object> = {
   overview: (slug) => ({
     workspace: slug,
-    tenant: 'acme',
-    plan: 'enterprise',
-    seconds: [{ second: 1000, outcomes, tokens: 21 }],
-    totals: { outcomes },
-    today: { calls: 4, tokens: TOKENS, billed_nanousd: 77 },
-    limits: {
-      requests: { perSecond: 50, burst: 100 },
-      tokens: { perMinute: 3_000_000 },
-      concurrency: { inFlight: 100, queued: 100 },
-      quotas: [{ id: 'month', meter: 'total_tokens', span: { kind: 'calendar', period: 'month' }, limit: 500_000_000, mode: 'soft', alertAtPercent: [80] }],
+    tenant: {
+      id: 'acme',
+      name: 'Acme',
+      plan: 'enterprise',
+      limits: {
+        requests: { perSecond: 50, burst: 100 },
+        tokens: { perMinute: 3_000_000 },
+        concurrency: { inFlight: 100, queued: 100 },
+        quotas: [{ id: 'month', meter: 'total_tokens', span: { kind: 'calendar', period: 'month' }, limit: 500_000_000, mode: 'soft', alertAtPercent: [80] }],
+      },
     },
+    status: 'active',
+    seconds: [1000, 1001].map((second) => ({ second, outcomes, tokens: 21, queue_ms_max: 1, queue_ms_mean: 1 })),
+    month: { calls: 4, attempts: 5, tokens: TOKENS, billed_nanousd: 77, billed_usd: '0.000000077', outcomes },
   }),
-  usage: () => ({ buckets: [{ bucket: '2026-01-01T00:00:00.000Z', model: 'sim-large', calls: 3, tokens: TOKENS, billed_nanousd: 77 }] }),
+  usage: () => ({
+    points: [{ at: '2026-01-01T00:00:00.000Z', model: 'sim-large', feature: null, calls: 3, input_tokens: 13, output_tokens: 8, billed_nanousd: 77 }],
+  }),
   requests: () => ({
     rows: [
-      { request_id: 'req_1', occurred_at: '2026-01-01T00:00:00.000Z', model: 'sim-large', outcome: 'ok', error_code: null, status: 200, tokens: TOKENS, billed_nanousd: 77, total_ms: 12.5, fallback: false },
+      {
+        request_id: 'req_1',
+        occurred_at: '2026-01-01T00:00:00.000Z',
+        model: 'sim-large',
+        feature: null,
+        outcome: 'ok',
+        error_code: null,
+        status: 200,
+        tokens: TOKENS,
+        billed_nanousd: 77,
+        latency: { total_ms: 12.5, overhead_us: 3, queue_ms: 0, ttfb_ms: null },
+        fallback: false,
+        key_id: 'acmeKey00001',
+      },
     ],
     next_cursor: 'c2',
   }),

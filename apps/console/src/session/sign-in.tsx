@@ -27,7 +27,7 @@ export function SignIn({ onSignedIn }: { onSignedIn: (session: SessionView) => v
         </label>
         {signIn.isError && <p className="notice bad" role="alert">{signIn.error.message}</p>}
         <button className="primary" disabled={signIn.isPending}>Sign in</button>
-        <p className="muted">Demo people and their passwords: <code>make status</code>.</p>
+        <p className="muted">Demo people stand in <code>.sluice/stack.json</code>.</p>
       </form>
     </main>
   );

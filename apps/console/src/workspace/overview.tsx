@@ -5,7 +5,7 @@ import { consoleApi } from '../api/console-api.ts';
 import { formatMoney } from './money.ts';
 import { tokenSides } from './token-count.ts';
 
-/** The last two minutes as they move, today, and the limits. */
+/** The last two minutes as they move, this month, and the limits. */
 export function Overview({ slug }: { slug: string }) {
   const overview = useQuery({ queryKey: ['overview', slug], queryFn: () => consoleApi.overview(slug), refetchInterval: 1000 });
   const { data } = overview;
@@ -19,7 +19,7 @@ export function Overview({ slug }: { slug: string }) {
 
 function OverviewPanels({ slug, data }: { slug: string; data: OverviewView }) {
   const totals = groupCounts(data.totals.outcomes);
-  const today = tokenSides(data.today.tokens);
+  const month = tokenSides(data.month.tokens);
   const perSecond = data.seconds.map(({ outcomes }) => Object.values(outcomes).reduce((sum, n) => sum + n, 0));
   const limit = data.limits.requests?.per_second ?? undefined;
   return (
@@ -37,17 +37,17 @@ function OverviewPanels({ slug, data }: { slug: string; data: OverviewView }) {
           ))}
         </dl>
       </section>
-      <section className="panel" aria-labelledby="today">
-        <h2 id="today">Today</h2>
+      <section className="panel" aria-labelledby="month">
+        <h2 id="month">This month (UTC)</h2>
         <dl className="figures">
-          <div><dt>calls</dt><dd className="num">{formatCount(data.today.calls)}</dd></div>
-          <div><dt>input tokens</dt><dd className="num">{formatCount(today.input)}</dd></div>
-          <div><dt>output tokens</dt><dd className="num">{formatCount(today.output)}</dd></div>
-          <div><dt>billed</dt><dd className="num">{formatMoney(data.today.billed_nanousd)}</dd></div>
+          <div><dt>calls</dt><dd className="num">{formatCount(data.month.calls)}</dd></div>
+          <div><dt>input tokens</dt><dd className="num">{formatCount(month.input)}</dd></div>
+          <div><dt>output tokens</dt><dd className="num">{formatCount(month.output)}</dd></div>
+          <div><dt>billed</dt><dd className="num">{formatMoney(data.month.billed_nanousd)}</dd></div>
         </dl>
       </section>
       <section className="panel" aria-labelledby="limits">
-        <h2 id="limits">Limits ({data.plan} plan)</h2>
+        <h2 id="limits">Limits of {data.tenant.name}, across its workspaces ({data.plan} plan)</h2>
         <ul className="limits">{limitsInWords(data.limits).map((line) => <li key={line}>{line}</li>)}</ul>
       </section>
     </>
@@ -63,5 +63,5 @@ function limitsInWords({ requests, tokens, concurrency, quotas }: OverviewView['
   if (tokens !== null) lines.push(`${formatCount(tokens.per_minute)} tokens/min`);
   if (concurrency !== null) lines.push(`${formatCount(concurrency.in_flight)} requests in flight, of which ${formatCount(concurrency.queued)} may wait`);
   for (const quota of quotas) lines.push(`${quota.id}: ${formatCount(quota.limit)} ${quota.meter.replaceAll('_', ' ')} per ${quota.span} (${quota.mode})`);
-  return lines.length === 0 ? ['This workspace has no limits of its own; its tenant’s apply.'] : lines;
+  return lines.length === 0 ? ['None.'] : lines;
 }

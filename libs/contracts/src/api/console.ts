@@ -35,17 +35,30 @@ export type CustomerLimits = z.infer<typeof CustomerLimits>;
 
 export const OverviewView = z.strictObject({
   workspace: Slug,
-  tenant: Name,
+  tenant: z.strictObject({ id: Name, name: z.string() }),
   plan: Name,
   seconds: z.array(z.strictObject({ second: z.int(), outcomes, tokens: count })),
   totals: z.strictObject({ outcomes }),
-  today: z.strictObject({ calls: count, tokens, billed_nanousd: money }),
+  /** This month so far, UTC; refusals are not counted. */
+  month: z.strictObject({ calls: count, tokens, billed_nanousd: money }),
+  /** The tenant's limits, which span its workspaces. */
   limits: CustomerLimits,
 });
 export type OverviewView = z.infer<typeof OverviewView>;
 
 export const UsageView = z.strictObject({
-  buckets: z.array(z.strictObject({ bucket: Instant, model: z.string(), calls: count, tokens, billed_nanousd: money })),
+  points: z.array(
+    z.strictObject({
+      /** Start of the hour or day. */
+      at: Instant,
+      model: z.string().nullable(),
+      feature: z.string().nullable(),
+      calls: count,
+      input_tokens: count,
+      output_tokens: count,
+      billed_nanousd: money,
+    }),
+  ),
 });
 export type UsageView = z.infer<typeof UsageView>;
 
@@ -55,6 +68,7 @@ export const RequestsView = z.strictObject({
       request_id: z.string(),
       occurred_at: Instant,
       model: z.string().nullable(),
+      feature: z.string().nullable(),
       outcome: Outcome,
       error_code: z.string().nullable(),
       status: z.int(),

@@ -53,37 +53,35 @@ const readableLimits = z.object({
 /** `GET /internal/workspaces/<slug>/overview`. */
 export const TenantOverview = z.object({
   workspace: Slug,
-  tenant: Name,
-  plan: Name,
+  /** The limits are the tenant's, as in `Limits`. */
+  tenant: z.object({ id: Name, name: z.string(), plan: Name, limits: readableLimits }),
   /** The last 120 whole seconds of this workspace, oldest first, no gaps. `second` is Unix time. */
-  seconds: z.array(z.object({ second: z.int(), outcomes: outcomeCounts, tokens: z.int().min(0) })).max(120),
-  /** Sum of those by outcome. */
-  totals: z.object({ outcomes: outcomeCounts }),
-  /** Since midnight in the tenant's time zone, from the ledger. */
-  today: z.object({ calls: z.int().min(0), tokens: TokenUsage, billed_nanousd: NanoUsd }),
-  /** The workspace's effective limits, as in `Limits`. */
-  limits: readableLimits,
+  seconds: z.array(z.object({ second: z.int(), outcomes: outcomeCounts, tokens: z.int().min(0) })).max(600),
+  /** This month so far (UTC), from the ledger; refusals are not counted. */
+  month: z.object({ calls: z.int().min(0), tokens: TokenUsage, billed_nanousd: NanoUsd }),
 });
 export type TenantOverview = z.infer<typeof TenantOverview>;
 
-/** `GET /internal/workspaces/<slug>/usage?days=` (1 to 31, default 7): oldest bucket first. */
+/** `GET /internal/workspaces/<slug>/usage?from=&to=&step=hour|day`, oldest first. */
 export const TenantUsage = z.object({
-  buckets: z
+  points: z
     .array(
       z.object({
-        /** Start of the hour or day. */
-        bucket: Instant,
-        model: z.string(),
+        /** Start of the step. */
+        at: Instant,
+        model: z.string().nullable(),
+        feature: z.string().nullable(),
         calls: z.int().min(0),
-        tokens: TokenUsage,
+        input_tokens: z.int().min(0),
+        output_tokens: z.int().min(0),
         billed_nanousd: NanoUsd,
       }),
     )
-    .max(10_000),
+    .max(100_000),
 });
 export type TenantUsage = z.infer<typeof TenantUsage>;
 
-/** `GET /internal/workspaces/<slug>/requests?limit=&cursor=` (limit 1 to 200, default 50): newest first. */
+/** `GET /internal/workspaces/<slug>/requests?from=&to=&limit=&cursor=`, newest first. */
 export const TenantRequests = z.object({
   rows: z
     .array(
@@ -91,16 +89,17 @@ export const TenantRequests = z.object({
         request_id: z.string(),
         occurred_at: Instant,
         model: z.string().nullable(),
+        feature: z.string().nullable(),
         outcome: Outcome,
         error_code: z.string().nullable(),
         status: z.int(),
         tokens: TokenUsage,
         billed_nanousd: NanoUsd,
-        total_ms: z.number().min(0),
+        latency: z.object({ total_ms: z.number().min(0) }),
         fallback: z.boolean(),
       }),
     )
-    .max(200),
+    .max(1000),
   next_cursor: z.string().nullable(),
 });
 export type TenantRequests = z.infer<typeof TenantRequests>;
