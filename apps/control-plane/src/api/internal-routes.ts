@@ -1,12 +1,11 @@
 import { z } from 'zod';
-import { GatewayReport, Name, Principal } from '@sluice/contracts';
+import { GatewayReport, Name, PersonSessionRequest, PersonSessionResponse } from '@sluice/contracts';
 import type { People } from '../session/people.ts';
 import type { GatewayReports } from '../state/gateway-reports.ts';
 import type { ConfigStream } from '../stream/config-stream.ts';
 import { route, type Route } from './route.ts';
 
 const StreamQuery = z.strictObject({ gateway: Name, since: z.coerce.number().int().min(0).default(0) });
-const SignInRequest = z.strictObject({ email: z.string().min(1).max(200), password: z.string().min(1).max(500) });
 
 /** What gateways and the BFF ask, each with its own service token. */
 export function internalRoutes(deps: { stream: ConfigStream; reports: GatewayReports; people: People }): Route[] {
@@ -37,8 +36,8 @@ export function internalRoutes(deps: { stream: ConfigStream; reports: GatewayRep
       auth: 'bff',
       tag: 'Internal',
       summary: "Verify a person's e-mail address and password",
-      body: SignInRequest,
-      response: Principal,
+      body: PersonSessionRequest,
+      response: PersonSessionResponse,
       handler: ({ body }) => deps.people.verify(body.email, body.password),
     }),
   ];

@@ -1,5 +1,5 @@
 import { signPrincipal } from '@sluice/service-kit';
-import { systemClock, type LedgerRow, type Principal, type Role } from '@sluice/contracts';
+import { systemClock, TenantOverview, TenantRequests, TenantUsage, type LedgerRow, type Principal, type Role } from '@sluice/contracts';
 import { startTestPlane, type TestPlane } from '../testing/start-test-plane.ts';
 
 let test: TestPlane;
@@ -69,7 +69,7 @@ const statusOf = async (method: string, path: string, headers: Record<string, st
 describe('what the console backend asks in a person\'s name', () => {
   it('is answered for a workspace where the person has a role, and asks the ledger for that one only', async () => {
     asked = [];
-    for (const path of ['overview', 'usage', 'requests']) expect(await statusOf('GET', `acme-prod/${path}`, as('viewer'))).toBe(200);
+    for (const path of ['overview', 'usage', 'requests']) expect(await statusOf('GET', `acme-prod/${path}`, as('developer'))).toBe(200);
     expect(asked).toEqual(['acme-prod', 'acme-prod', 'acme-prod']);
   });
 
@@ -93,12 +93,22 @@ describe('what the console backend asks in a person\'s name', () => {
   it('a role without the permission changes nothing', async () => {
     expect(await statusOf('PUT', 'acme-prod/policy', as('developer'), { priority: 'low' })).toBe(403);
     expect(await statusOf('POST', 'acme-prod/keys', as('viewer'), { name: 'x' })).toBe(403);
+    expect(await statusOf('GET', 'acme-prod/requests', as('viewer'))).toBe(403);
     expect(await statusOf('PUT', 'acme-prod/policy', as('admin'), { priority: 'low' })).toBe(200);
   });
 
   it('a principal that the backend has not signed is refused', async () => {
     expect(await statusOf('GET', 'acme-prod/overview', as('admin', 'another-key'))).toBe(401);
     expect(await statusOf('GET', 'acme-prod/overview', { authorization: 'Bearer bff-token' })).toBe(401);
+  });
+
+  it('is what the backend reads, by the shared schemas', async () => {
+    const get = async (path: string): Promise<unknown> => (await test.call('GET', `/internal/workspaces/acme-prod/${path}`, undefined, as('admin'))).json();
+    const overview = TenantOverview.parse(await get('overview'));
+    expect(overview).toMatchObject({ workspace: 'acme-prod', tenant: { id: 'acme', plan: 'enterprise' }, month: { calls: 1 } });
+    expect(overview.seconds).toHaveLength(120);
+    expect(TenantUsage.parse(await get('usage?step=day'))).toEqual({ points: [] });
+    expect(TenantRequests.parse(await get('requests?limit=10')).rows).toMatchObject([{ request_id: 'r', billed_nanousd: 99_999 }]);
   });
 
   it('never shows what a provider charges us', async () => {

@@ -93,7 +93,7 @@ export function workspaceRoutes({ store, ledger, reports, clock }: WorkspaceRout
       query: LedgerQuery.omit({ workspace: true }),
       response: z.object({ rows: z.array(WorkspaceRequest), next_cursor: z.string().nullable() }),
       handler: async (call) => {
-        const page = await ledger.rows({ ...call.query, workspace: admit(call, 'usage:read') });
+        const page = await ledger.rows({ ...call.query, workspace: admit(call, 'trace:read') });
         return { rows: page.rows.map((row) => WorkspaceRequest.parse(row)), next_cursor: page.next_cursor };
       },
     }),
