@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { portsFrom, type SimFault, SimStats } from '@sluice/contracts';
-import { freePortBase, spawnService, type RunningService } from '@sluice/testing';
+import { freePortBase, spawnService, type SpawnedService } from '@sluice/testing';
 import { fixtureSnapshot, type FixtureWorkspace } from './fixture-snapshot.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
@@ -13,7 +13,7 @@ export interface GatewayStack {
   readonly url: string;
   readonly portBase: number;
   readonly dataDir: string;
-  readonly gateway: RunningService;
+  readonly gateway: SpawnedService;
   fault(provider: string, fault: SimFault): Promise<void>;
   clearFault(provider: string): Promise<void>;
   stats(provider: string): Promise<SimStats>;
@@ -34,7 +34,7 @@ export async function startGatewayStack(options: GatewayStackOptions): Promise<G
   const ports = portsFrom(portBase);
   const dataDir = mkdtempSync(join(tmpdir(), 'sluice-e2e-'));
   mkdirSync(join(dataDir, 'gateway'), { recursive: true });
-  writeFileSync(join(dataDir, 'gateway', 'snapshot.json'), JSON.stringify(fixtureSnapshot(portBase, options.workspaces, options.slots)), { mode: 0o600 });
+  writeFileSync(join(dataDir, 'gateway', 'snapshot.json'), JSON.stringify({ savedAtMs: Date.now(), snapshot: fixtureSnapshot(portBase, options.workspaces, options.slots) }), { mode: 0o600 });
   const env = {
     SLUICE_PORT_BASE: String(portBase),
     HOST: '127.0.0.1',
@@ -52,10 +52,10 @@ export async function startGatewayStack(options: GatewayStackOptions): Promise<G
     ...options.env,
   };
   const control = `http://127.0.0.1:${ports.simControl}`;
-  const sim = await spawnService({ entry: join(ROOT, 'apps/provider-sim/src/main.ts'), env, healthUrl: `${control}/health` });
+  const sim = await spawnService({ entry: join(ROOT, 'apps/provider-sim/src/main.ts'), env, readyWhen: { url: `${control}/health` } });
   const spawnGateway = () =>
-    spawnService({ entry: join(ROOT, 'apps/gateway/src/main.ts'), env, healthUrl: `http://127.0.0.1:${ports.gatewayAdmin}/ready` });
-  let gateway: RunningService;
+    spawnService({ entry: join(ROOT, 'apps/gateway/src/main.ts'), env, readyWhen: { url: `http://127.0.0.1:${ports.gatewayAdmin}/ready` } });
+  let gateway: SpawnedService;
   try {
     gateway = await spawnGateway();
   } catch (error) {

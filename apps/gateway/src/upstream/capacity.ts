@@ -20,6 +20,8 @@ export interface CredentialCapacity {
 export interface Capacity {
   /** The usable credential of an attempt with the largest free share by weight; undefined when every one rests. */
   pick(attempt: PlannedAttempt): CredentialCapacity | undefined;
+  /** Why `pick` found nothing: what the credential that is free soonest rests from, and for how long, milliseconds. */
+  restOf(attempt: PlannedAttempt): { readonly from: 'rate_limit' | 'account'; readonly forMs: number };
   rateLimited(capacity: CredentialCapacity, retryAfterMs: number | undefined): void;
   accountFault(capacity: CredentialCapacity): void;
   report(): PoolReport[];
@@ -60,6 +62,17 @@ export function createCapacity({ clock }: { clock: Clock }): Capacity {
         }
       }
       return best;
+    },
+    restOf(attempt) {
+      const now = clock.monotonic();
+      let soonest: { from: 'rate_limit' | 'account'; forMs: number } = { from: 'account', forMs: ACCOUNT_REST_MS };
+      for (const credential of attempt.credentials) {
+        const { cooldownUntil, accountFaultUntil } = capacityOf(attempt.provider, credential);
+        const from = accountFaultUntil > cooldownUntil ? 'account' : 'rate_limit';
+        const forMs = Math.max(1, Math.max(cooldownUntil, accountFaultUntil) - now);
+        if (forMs <= soonest.forMs) soonest = { from, forMs };
+      }
+      return soonest;
     },
     rateLimited(capacity, retryAfterMs) {
       const rest = Math.min(retryAfterMs ?? DEFAULT_COOLDOWN_MS, MAX_COOLDOWN_MS);

@@ -77,6 +77,8 @@ async function tryEntry(call: Call, deps: AttemptDeps, plan: AttemptPlan, entry:
     }
     const moveOn: EntryResult = { kind: 'passed', calls, refusal, reason: reasonOf(fault.kind) };
     if (step === 'next') return moveOn;
+    // Coming back before the time that the provider asked for would be refused again.
+    if ((fault.retryAfterMs ?? 0) > plan.retries.maxDelayMs) return moveOn;
     const delayMs = deps.retryBudget(entry.provider.id).tryRetry()
       ? nextDelay({
           attempt: calls,

@@ -61,7 +61,8 @@ export async function tryOnce(call: Call, deps: TryDeps, plan: AttemptPlan, entr
   const capacity = deps.capacity.pick(entry);
   if (capacity === undefined) {
     pass.ignore();
-    return skipped('no_capacity', { code: 'upstream_unavailable', message: 'Every account at the provider is resting after its refusals.', retryAfterMs: 1_000 });
+    const rest = deps.capacity.restOf(entry);
+    return skipped('no_capacity', rest.from === 'account' ? { code: 'upstream_account', retryAfterMs: rest.forMs } : { code: 'upstream_rate_limited', refusedBy: 'upstream', retryAfterMs: rest.forMs });
   }
   const queuedAt = deps.clock.monotonic();
   const slot = await waitForSlot(call, deps.limits, plan, capacity.pool);

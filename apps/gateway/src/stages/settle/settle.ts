@@ -15,6 +15,7 @@ import { inBandError, refusalResponse } from '../../http/refusal-response.ts';
 import { settledEvent, type UnplacedSettled } from '../../metering/usage-events.ts';
 import { setAnswerHeaders } from '../relay/answer-headers.ts';
 import { figuresOf, outcomeOf } from './figures.ts';
+import { finishOrCut } from './finish-or-cut.ts';
 import { tailWithUsage } from './tail.ts';
 
 export interface SettleDeps {
@@ -108,12 +109,12 @@ async function sendLast(call: Call, figures: CallFigures | undefined, clock: Clo
     setAnswerHeaders(call);
     if (figures !== undefined) response.setHeader(HEADER.costNanoUsd, String(figures.billedNanoUsd));
     response.commit(answer.status, { stream: false, contentType: answer.contentType, contentLength: answer.body.length });
-    await response.finish(answer.body);
+    await finishOrCut(response, answer.body);
     return;
   }
   const wantsEvent = call.request.headers[HEADER.usageEvent] === 'true';
   const tail = call.tail !== undefined && wantsEvent && figures !== undefined ? tailWithUsage(call, call.tail, figures, clock.monotonic() - call.timing.startedAt) : call.tail;
-  await response.finish(tail);
+  await finishOrCut(response, tail);
 }
 
 async function sendRefusal(call: Call, refusal: Refusal): Promise<void> {
@@ -133,7 +134,7 @@ async function sendRefusal(call: Call, refusal: Refusal): Promise<void> {
   if (call.passThrough !== undefined && refusal === call.refusal) {
     const { status, body, contentType } = call.passThrough;
     response.commit(status, { stream: false, contentType, contentLength: body.length });
-    await response.finish(body);
+    await finishOrCut(response, body);
     return;
   }
   response.commit(rendered.status, { stream: false, contentType: 'application/json', contentLength: rendered.body.length });
