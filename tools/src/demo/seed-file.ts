@@ -40,6 +40,9 @@ export interface SimUrls {
   readonly tertiary: string;
 }
 
+/** Where the gateway finds the token that the simulated providers want; any text will do. */
+export const SIM_SECRET_ENV = 'SLUICE_SECRET_SIM';
+
 const CHAIN = ['primary', 'secondary', 'tertiary'] as const;
 
 /**
@@ -71,7 +74,7 @@ export function buildSeedFile(secrets: Pick<StackSecrets, 'keys' | 'passwords'>,
       displayName: `Simulated ${id}`,
       dialect: SIM_PROVIDERS[id],
       baseUrl: SIM_PROVIDERS[id] === 'anthropic' ? urls[id] : `${urls[id]}/v1`,
-      credentials: [{ id: `${id}-shared`, slots: SIM_SLOTS }],
+      credentials: [{ id: `${id}-shared`, slots: SIM_SLOTS, secret: { kind: 'env', name: SIM_SECRET_ENV } }],
       carryFields: ['sim'],
     })),
     models: DEMO_MODELS.map((model) => ({

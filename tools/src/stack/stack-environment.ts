@@ -1,4 +1,5 @@
 import { DEFAULT_CELL_ID, LOCAL_REGION } from '@sluice/contracts';
+import { SIM_SECRET_ENV } from '../demo/seed-file.ts';
 import type { StackSecrets } from './secrets.ts';
 import { stackFiles, urlOf, type StackSettings } from './settings.ts';
 
@@ -27,10 +28,13 @@ export function stackEnvironment(settings: StackSettings, secrets: StackSecrets)
     SLUICE_SIM_CONTROL_URL: urlOf(settings, 'simControl'),
     SLUICE_CHAOS: settings.env['SLUICE_CHAOS'] ?? '1',
     SLUICE_BASE_DOMAIN: settings.env['SLUICE_BASE_DOMAIN'] ?? 'sluice.localhost',
+    [SIM_SECRET_ENV]: 'simulated',
     SLUICE_GATEWAY_ID: 'gw-1',
     SLUICE_CELL_ID: DEFAULT_CELL_ID,
     SLUICE_OPERATOR_USER: secrets.operator.user,
     SLUICE_OPERATOR_PASSWORD: secrets.operator.password,
+    // The simulated providers take any credential, but want one.
+    SLUICE_SECRET_SIM: 'simulated',
     LOG_LEVEL: settings.env['LOG_LEVEL'] ?? 'info',
     ...secrets.tokens,
   };

@@ -55,6 +55,7 @@ export function createSettleStage(deps: SettleDeps): Stage {
         call.refusal = { code: 'metering_full', retryAfterMs: 5_000 };
         call.passThrough = undefined;
       }
+      const status = statusOf(call);
       try {
         await sendLast(call, figures, deps.clock);
       } finally {
@@ -64,7 +65,7 @@ export function createSettleStage(deps: SettleDeps): Stage {
         learn(call, deps.estimator, figures);
         deps.report(call, {
           outcome: figures?.outcome ?? outcomeOf(call),
-          status: statusOf(call),
+          status,
           figures,
           totalMs: deps.clock.monotonic() - call.timing.startedAt,
         });
