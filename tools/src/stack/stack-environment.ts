@@ -33,8 +33,6 @@ export function stackEnvironment(settings: StackSettings, secrets: StackSecrets)
     SLUICE_CELL_ID: DEFAULT_CELL_ID,
     SLUICE_OPERATOR_USER: secrets.operator.user,
     SLUICE_OPERATOR_PASSWORD: secrets.operator.password,
-    // The simulated providers take any credential, but want one.
-    SLUICE_SECRET_SIM: 'simulated',
     LOG_LEVEL: settings.env['LOG_LEVEL'] ?? 'info',
     ...secrets.tokens,
   };
