@@ -1,0 +1,85 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { OperatorState, type LedgerRow, LedgerPage, type SimFault, SimStats, StackFile } from '@sluice/contracts';
+import { freePortBase } from '@sluice/testing';
+import { stackSettings, type StackSettings } from '../stack/settings.ts';
+import { stopStack } from '../stack/stop-stack.ts';
+import { readState } from '../supervisor/supervisor-state.ts';
+import { stackFiles } from '../stack/settings.ts';
+import { bringUp } from '../verbs/up.ts';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+
+/** The whole embedded stack, under its own supervisor, on ports and in a folder of its own. */
+export interface FullStack {
+  readonly settings: StackSettings;
+  readonly file: StackFile;
+  readonly gatewayUrl: string;
+  /** A call of the operator API; the parsed body. */
+  api(method: string, path: string, body?: unknown): Promise<unknown>;
+  state(): Promise<OperatorState>;
+  ledger(): Promise<LedgerRow[]>;
+  fault(provider: string, fault: SimFault): Promise<void>;
+  stats(provider: string): Promise<SimStats>;
+  /** Kills a part without warning; the supervisor starts it again. */
+  killPart(name: string): void;
+  stop(): Promise<void>;
+}
+
+export async function startFullStack(): Promise<FullStack> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'sluice-stack-'));
+  const settings = stackSettings(ROOT, { PATH: process.env['PATH'], HOME: process.env['HOME'], SLUICE_PORT_BASE: String(await freePortBase()), SLUICE_DATA_DIR: dataDir, LOG_LEVEL: 'warn' });
+  const file = await bringUp(settings);
+  const controlPlane = file.services['control-plane'].url;
+  const session = await fetch(`${controlPlane}/api/session`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ user: file.operator.user, password: file.operator.password, bearer: true }),
+  });
+  const { token } = (await session.json()) as { token: string };
+
+  async function call(base: string, method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<unknown> {
+    const response = await fetch(`${base}${path}`, {
+      method,
+      headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    return text === '' ? undefined : JSON.parse(text);
+  }
+  const api = (method: string, path: string, body?: unknown) => call(controlPlane, method, path, body, { authorization: `Bearer ${token}` });
+  const sim = file.services['provider-sim'].url;
+
+  return {
+    settings,
+    file,
+    gatewayUrl: file.services.gateway.url,
+    api,
+    state: async () => OperatorState.parse(await api('GET', '/api/state')),
+    async ledger() {
+      const rows: LedgerRow[] = [];
+      let cursor: string | null = null;
+      do {
+        const page: LedgerPage = LedgerPage.parse(await api('GET', `/api/ledger?limit=200${cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`}`));
+        rows.push(...page.rows);
+        cursor = page.next_cursor;
+      } while (cursor !== null);
+      return rows;
+    },
+    fault: async (provider, fault) => void (await call(sim, 'POST', `/providers/${provider}/fault`, fault)),
+    stats: async (provider) => SimStats.parse(await call(sim, 'GET', `/providers/${provider}/stats`)),
+    killPart(name) {
+      const part = readState(stackFiles(dataDir).state)?.parts.find((candidate) => candidate.name === name);
+      const pid = part?.process?.pid;
+      if (pid === undefined) throw new Error(`${name} does not run`);
+      process.kill(pid, 'SIGKILL');
+    },
+    async stop() {
+      await stopStack(dataDir);
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
