@@ -30,13 +30,18 @@ export async function countProviders(stack: StackFile): Promise<ProviderCount> {
 
 const SETTLE_TIMEOUT_MS = 30_000;
 
-/** The ledger's sums once they have stood still for a second and hold every completed call, or as they are after 30 s. */
-export async function settledLedger(api: OperatorApi, stack: StackFile): Promise<{ ledger: LedgerSummary; providers: ProviderCount }> {
+/**
+ * The ledger's sums once they have stood still for a second and hold every completed call, or as they are after 30 s.
+ *
+ * @param from start of the simulated providers' process: they count from then on.
+ */
+export async function settledLedger(api: OperatorApi, stack: StackFile, from: Date): Promise<{ ledger: LedgerSummary; providers: ProviderCount }> {
   const until = performance.now() + SETTLE_TIMEOUT_MS;
+  const query = new URLSearchParams({ from: from.toISOString() });
   let last = -1;
   for (;;) {
     const providers = await countProviders(stack);
-    const ledger = LedgerSummary.parse(await api.get('/api/ledger/summary'));
+    const ledger = LedgerSummary.parse(await api.get(`/api/ledger/summary?${query}`));
     const still = ledger.calls === last && providers.inFlight === 0;
     if ((still && (ledger.outcomes.ok ?? 0) >= providers.completed) || performance.now() > until) return { ledger, providers };
     last = ledger.calls;

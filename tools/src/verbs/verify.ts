@@ -1,7 +1,8 @@
 import { LOCAL_REGION, TOPOLOGY, type StackFile } from '@sluice/contracts';
 import { compareTopology, createSpineClients, describeDeployed } from '@sluice/events';
 import { runningStack } from '../stack/running-stack.ts';
-import type { StackSettings } from '../stack/settings.ts';
+import { stackFiles, type StackSettings } from '../stack/settings.ts';
+import { readState } from '../supervisor/supervisor-state.ts';
 import { signInAsOperator } from './operator-api.ts';
 import { reconcile, settledLedger } from './reconcile.ts';
 
@@ -9,7 +10,7 @@ import { reconcile, settledLedger } from './reconcile.ts';
 export async function verify(settings: StackSettings): Promise<number> {
   const stack = runningStack(settings.dataDir);
   const spineWell = await verifySpine(stack);
-  const ledgerWell = await verifyLedger(stack);
+  const ledgerWell = await verifyLedger(stack, providersSince(settings));
   return spineWell && ledgerWell ? 0 : 1;
 }
 
@@ -31,12 +32,18 @@ async function verifySpine(stack: StackFile): Promise<boolean> {
   }
 }
 
-async function verifyLedger(stack: StackFile): Promise<boolean> {
+/** When the simulated providers began to count. */
+function providersSince(settings: StackSettings): Date {
+  const sim = readState(stackFiles(settings.dataDir).state)?.parts.find((part) => part.name === 'provider-sim');
+  return new Date(sim?.startedAtMs ?? 0);
+}
+
+async function verifyLedger(stack: StackFile, from: Date): Promise<boolean> {
   const api = await signInAsOperator(stack);
-  const { ledger, providers } = await settledLedger(api, stack);
+  const { ledger, providers } = await settledLedger(api, stack, from);
   const scope = providers.unfinished === 0 ? 'tokens equal' : `tokens at least equal, because ${providers.unfinished} calls did not finish at a provider`;
   return report(
-    `Ledger agrees with the providers: ${ledger.calls} calls, ${providers.completed} completed; ${scope} (input ${providers.input}, output ${providers.output})`,
+    `Ledger agrees with the providers since their start at ${from.toISOString()}: ${ledger.calls} calls, ${providers.completed} completed; ${scope} (input ${providers.input}, output ${providers.output})`,
     reconcile(ledger, providers),
   );
 }
