@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { OperatorState, type LedgerRow, LedgerPage, type SimFault, SimStats, StackFile } from '@sluice/contracts';
+import { OperatorState, type LedgerRow, LedgerPage, type SimFault, SimStats, type StackFile } from '@sluice/contracts';
 import { freePortBase } from '@sluice/testing';
 import { stackSettings, type StackSettings } from '../stack/settings.ts';
 import { stopStack } from '../stack/stop-stack.ts';
