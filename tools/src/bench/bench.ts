@@ -28,7 +28,7 @@ interface Round {
   readonly errors: number;
 }
 
-/** Measures the gateway beside a bare proxy, in turns; `BENCH_ROUNDS` and `BENCH_SECONDS` change the length. */
+/** Measures the gateway beside a bare proxy, in turns; `BENCH_ROUNDS` and `BENCH_SECONDS` change the length, `BENCH_PROFILE=<folder>` keeps a CPU profile of the gateway. */
 export async function bench({ root, env }: StackSettings): Promise<number> {
   const rounds = Number(env['BENCH_ROUNDS'] ?? '3');
   const seconds = Number(env['BENCH_SECONDS'] ?? '6');
@@ -57,6 +57,7 @@ export async function bench({ root, env }: StackSettings): Promise<number> {
       SLUICE_CELL_ID: DEFAULT_CELL_ID, SLUICE_OUTBOX_MAX_MB: '16384', LOG_LEVEL: 'info', SLUICE_TOKEN_GATEWAY: randomBase62(40),
       SLUICE_CONTROL_PLANE_URL: `http://127.0.0.1:${ports.controlPlane}`, AWS_ENDPOINT_URL: `http://127.0.0.1:${ports.spine}`,
       AWS_REGION: 'eu-central-1', AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local',
+      ...(env['BENCH_PROFILE'] !== undefined && { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${env['BENCH_PROFILE']}` }),
     };
     const ready = { kind: 'http', url: `http://127.0.0.1:${ports.gatewayAdmin}/ready` } as const;
     const gateway = await start(root, 'apps/gateway/src/main.ts', 'target', gatewayEnv, ready);
