@@ -4,7 +4,7 @@ import { createOutboxPublisher, createSnsPublisher, createSpineClients, openOutb
 import { createMemoryLimitStore } from '@sluice/limits';
 import { createAdapterRegistry, createTransport } from '@sluice/providers';
 import { createRetryBudget, type RetryBudget } from '@sluice/resilience';
-import { childTraceparent, createIds, createMetrics, parseTraceparent, startAdminServer, type Logger } from '@sluice/service-kit';
+import { childTraceparent, createIds, createLogger, createMetrics, parseTraceparent, startAdminServer, type Logger } from '@sluice/service-kit';
 import { createConfigClient } from './config/config-client.ts';
 import type { GatewaySettings } from './environment.ts';
 import { createHeartbeats } from './http/heartbeats.ts';
@@ -47,6 +47,7 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
   const clock = systemClock;
   const startedAtMs = clock.now();
   const ids = createIds({ clock });
+  const callLog = createLogger({ service: 'gateway', level: settings.logLevel, highVolume: true });
   const metrics = createMetrics({ service: 'gateway', processMetrics: true });
   const limits = createMemoryLimitStore({ clock });
   const clients = createSpineClients({ ...(settings.spineEndpoint === undefined ? {} : { endpoint: settings.spineEndpoint }), region: settings.region });
@@ -159,7 +160,7 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
       onCounted: (origin) => quotas.counted(origin.epoch, origin.sequence),
       report: createCallReport({
         clock,
-        logger,
+        logger: callLog,
         counters,
         anomalies: refusals,
         metrics: createGatewayMetrics(metrics, { inFlight: () => server.inFlight, configAgeMs: () => config.ageMs }),
@@ -264,6 +265,7 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
       await publisher.close();
       await limits.close();
       await admin.close();
+      callLog.flush();
     },
   };
 }

@@ -1,5 +1,5 @@
-import { randomBytes as systemRandomBytes } from 'node:crypto';
 import type { Clock } from '@sluice/contracts';
+import { pooledRandomBytes } from './pooled-random-bytes.ts';
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const MAX_TIME_MS = 2 ** 48 - 1;
@@ -22,7 +22,7 @@ export interface IdsOptions {
  *
  * @throws RangeError when 2^80 ids were asked for in one millisecond, or the clock is past the year 10889.
  */
-export function createIds({ clock, randomBytes = systemRandomBytes }: IdsOptions): Ids {
+export function createIds({ clock, randomBytes = pooledRandomBytes }: IdsOptions): Ids {
   let lastMs = -1;
   let timePart = '';
   const digits = new Uint8Array(16);

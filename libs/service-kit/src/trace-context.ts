@@ -1,4 +1,4 @@
-import { randomBytes as systemRandomBytes } from 'node:crypto';
+import { pooledRandomBytes } from './pooled-random-bytes.ts';
 
 /** W3C Trace Context (Recommendation, 2021). */
 export interface TraceContext {
@@ -22,7 +22,7 @@ export function parseTraceparent(header: string | undefined): TraceContext | und
 }
 
 /** A context with a span id of its own below `parent`, or the root of a new unsampled trace. */
-export function childTraceContext(parent: TraceContext | undefined, randomBytes: (size: number) => Uint8Array = systemRandomBytes): TraceContext {
+export function childTraceContext(parent: TraceContext | undefined, randomBytes: (size: number) => Uint8Array = pooledRandomBytes): TraceContext {
   const hex = (size: number): string => Buffer.from(randomBytes(size)).toString('hex');
   return { traceId: parent?.traceId ?? hex(16), spanId: hex(8), sampled: parent?.sampled ?? false };
 }

@@ -34,6 +34,7 @@ const TYPE: Partial<Record<Outcome, AnomalyType>> = {
   unauthenticated: 'refusals.unauthenticated',
   client_error: 'refusals.client_error',
 };
+const WORD: Partial<Record<Outcome, string>> = { throttled: 'throttled', shed: 'shed', quota: 'refused for quota', unauthenticated: 'refused for want of a valid key' };
 const MAX_GROUPS = 1_000;
 const MAX_SAMPLES = 5;
 const FLUSH_MS = 1_000;
@@ -54,6 +55,7 @@ export function createRefusalAnomalies({ gatewayId, cellId, publisher, clock }: 
   function toAnomaly(id: string, { type, second, call, samples, count }: Group): Anomaly {
     const subject = call.limit === undefined ? call.outcome : `${call.limit.level} ${call.limit.name}`;
     const whose = call.workspace === undefined ? '' : ` of workspace ${call.workspace}`;
+    const by = call.limit === undefined ? '' : ` by the limit '${call.limit.name}' of its ${call.limit.level}`;
     return {
       schema: EVENT_SCHEMA,
       event_id: `${gatewayId}.${id}`.slice(0, 200),
@@ -66,7 +68,7 @@ export function createRefusalAnomalies({ gatewayId, cellId, publisher, clock }: 
       count,
       subject,
       ...(call.limit === undefined ? {} : { level: call.limit.level }),
-      message: `${count} ${count === 1 ? 'request' : 'requests'}${whose} refused in one second: ${subject}.`,
+      message: `${count} ${count === 1 ? 'request' : 'requests'}${whose} ${count === 1 ? 'was' : 'were'} ${WORD[call.outcome] ?? 'refused'} in one second${by}.`,
       samples,
     };
   }

@@ -13,11 +13,15 @@ export function Gateways({ picture }: { picture: OperatorState }) {
           <thead>
             <tr>
               <th scope="col">gateway</th>
-              <th scope="col">configuration</th>
+              <th scope="col" className="num">
+                configuration
+              </th>
               <th scope="col" className="num">
                 in flight
               </th>
-              <th scope="col">outbox</th>
+              <th scope="col" className="num">
+                outbox
+              </th>
               <th scope="col" className="num">
                 memory
               </th>
