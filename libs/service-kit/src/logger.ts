@@ -29,6 +29,6 @@ export function createLogger({ service, level, destination, highVolume = false }
     formatters: { level: (label: string) => ({ level: label }) },
     ...(highVolume ? {} : { redact: { paths: REDACT, censor: '[secret]' } }),
   };
-  if (highVolume && destination === undefined) return pino(options, pino.destination({ dest: 1, sync: false, minLength: 16_384, periodicFlush: 1_000 }));
+  if (highVolume && destination === undefined) return pino(options, pino.destination({ dest: 1, sync: false, minLength: 8_192, periodicFlush: 1_000 }));
   return destination === undefined ? pino(options) : pino(options, destination);
 }
