@@ -20,12 +20,17 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Keeps the lowest default above the privileged ports and the highest one below 65536. */
-const LOWEST_BASE = 1100 - Math.min(...Object.values(DEFAULT_PORTS));
+/** The usual end of the range from which the kernel takes ports for outgoing connections. */
+const LAST_EPHEMERAL = 60_999;
+/**
+ * Puts the highest default (PostgreSQL's) above that range and leaves all others below it: a port inside it that is free
+ * now may belong to somebody's connection a moment later.
+ */
+const LOWEST_BASE = LAST_EPHEMERAL + 1 - Math.max(...Object.values(DEFAULT_PORTS));
 const HIGHEST_BASE = 65_535 - Math.max(...Object.values(DEFAULT_PORTS));
 
 /**
- * A `SLUICE_PORT_BASE`, perhaps negative, with which every port of a stack was free a moment ago. Starts at a place of
+ * A `SLUICE_PORT_BASE` with which every port of a stack was free a moment ago. Starts at a place of
  * the process's own, so that parallel test processes rarely meet.
  *
  * @throws Error when none of 200 tries finds one.

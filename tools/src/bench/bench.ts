@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigSnapshot, DEFAULT_CELL_ID, portsFrom } from '@sluice/contracts';
@@ -115,10 +115,9 @@ function print(results: ReadonlyMap<string, readonly Round[]>, rounds: number, s
   console.log(`\nThe gateway uses ${((gateway ?? NaN) / (bare ?? NaN)).toFixed(2)} times the CPU of the bare proxy.`);
 }
 
-/** The limits library's own benchmark, where it has one. */
+/** The limits library's own benchmark. */
 async function benchLimits(root: string): Promise<void> {
-  const entry = ['libs/limits/src/bench/bench.ts', 'libs/limits/src/bench.ts', 'libs/limits/bench/bench.ts', 'libs/limits/bench/main.ts'].find((path) => existsSync(join(root, path)));
-  if (entry === undefined) return;
+  const entry = 'libs/limits/bench/limits.bench.ts';
   console.log(`\n${entry}`);
   console.log(await runBenchScript(root, entry, 'target', {}));
 }

@@ -112,6 +112,15 @@ describe('configuration from end to end', () => {
     expect(await until(401, key)).toBeLessThan(1_000);
   }, 30_000);
 
+  it('a changed limit is in force in under a second, and so is its withdrawal', async () => {
+    const key = stack.file.keys['globex-prod'] as string;
+    const tight = { limits: { requests: { perMinute: 1, burst: 1 } } };
+    await stack.api('PUT', '/api/workspaces/globex-prod/policy', tight);
+    expect(await until(429, key)).toBeLessThan(1_000);
+    await stack.api('PUT', '/api/workspaces/globex-prod/policy', {});
+    expect(await until(200, key)).toBeLessThan(1_000);
+  }, 30_000);
+
   it('with control plane, spine and database killed the gateway goes on, and what it metered arrives later', async () => {
     const key = stack.file.keys['acme-prod'] as string;
     stack.killPart('spine');
