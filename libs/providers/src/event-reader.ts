@@ -15,6 +15,9 @@ export interface StreamFacts {
 /** Looks at one event and notes what it says; `hide` keeps it from the caller. */
 export type Inspect = (event: SseEvent, facts: StreamFacts) => 'forward' | 'hide';
 
+/** What may come before the first content, bytes; a provider that sends more of it is not answering. */
+const MAX_PREAMBLE_BYTES = 256 * 1024;
+
 /**
  * A stream reader over the events of one dialect. Whole events are forwarded, with their bytes as they came; the same
  * buffer goes on when it holds whole events only and none is hidden.
@@ -24,6 +27,7 @@ export function createEventReader(inspect: Inspect, maxLineBytes?: number): Stre
   const facts: StreamFacts = { contentSeen: false, ended: false, fault: undefined, usage: undefined, finishReason: undefined, model: undefined, outputChars: 0 };
   /** The preamble: events before the first content. */
   let held: Buffer[] = [];
+  let heldBytes = 0;
 
   return {
     push(chunk) {
@@ -40,7 +44,14 @@ export function createEventReader(inspect: Inspect, maxLineBytes?: number): Stre
         else out.push(event.bytes);
       }
       if (!facts.contentSeen && !facts.ended) {
-        held.push(...out);
+        for (const bytes of out) {
+          held.push(bytes);
+          heldBytes += bytes.length;
+        }
+        if (heldBytes > MAX_PREAMBLE_BYTES && facts.fault === undefined) {
+          held = [];
+          facts.fault = { kind: 'malformed', status: 200, detail: `no content within ${MAX_PREAMBLE_BYTES} bytes of the stream` };
+        }
         return undefined;
       }
       if (released && !hidden && startedWhole && decoder.pendingBytes === 0) return chunk;

@@ -16,9 +16,29 @@ export function upstreamHeaders(call: InboundCall, target: UpstreamTarget, auth:
     target.tenantMarker,
     ...auth,
   ];
-  for (const [name, value] of Object.entries(target.extraHeaders)) headers.push(name, value);
+  for (const [name, value] of Object.entries(target.extraHeaders)) if (mayAdd(name, auth)) headers.push(name, value);
   for (const [name, value] of Object.entries(call.forwardHeaders)) headers.push(name, value);
   return headers;
+}
+
+/** Names that a provider's own extra headers may not repeat: what marks the tenant, describes the body or frames the message. */
+const OURS: ReadonlySet<string> = new Set([
+  HEADER.tenantMarker,
+  'content-type',
+  'content-length',
+  'accept',
+  'accept-encoding',
+  'connection',
+  'keep-alive',
+  'transfer-encoding',
+  'te',
+  'upgrade',
+  'expect',
+]);
+
+function mayAdd(name: string, auth: readonly string[]): boolean {
+  const lower = name.toLowerCase();
+  return !OURS.has(lower) && !auth.includes(lower);
 }
 
 /** Origin and path of an endpoint below a base URL, which may have a path of its own. */

@@ -15,6 +15,6 @@ export function buildAnthropicRequest(call: InboundCall, target: UpstreamTarget)
   if (call.body.model !== target.providerModel) splices.push(['model', target.providerModel]);
   if ('x-sluice-tenant' in call.body) splices.push(['x-sluice-tenant', undefined]);
   const auth = target.secret === undefined ? [] : ['x-api-key', target.secret];
-  if (call.forwardHeaders['anthropic-version'] === undefined) auth.push('anthropic-version', DEFAULT_VERSION);
+  if (call.forwardHeaders['anthropic-version'] === undefined && target.extraHeaders['anthropic-version'] === undefined) auth.push('anthropic-version', DEFAULT_VERSION);
   return { method: 'POST', ...endpoint(target.baseUrl, path), headers: upstreamHeaders(call, target, auth), body: spliceTopLevel(call.bytes, splices) };
 }

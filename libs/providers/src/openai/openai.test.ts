@@ -36,6 +36,18 @@ describe('a request to an OpenAI provider', () => {
     expect(pairs).toMatchObject({ authorization: 'Bearer top', 'x-sluice-tenant': 'uuid-1', 'openai-beta': 'x' });
     expect(built('{"model":"gpt-4o-mini","x-sluice-tenant":"forged"}').body.toString()).not.toContain('forged');
   });
+  it('lets a provider\'s extra headers add to ours, but not mark another tenant, change the credential or reframe the message', () => {
+    const extraHeaders = { 'X-Sluice-Tenant': 'forged', Authorization: 'Bearer other', 'Content-Length': '3', 'transfer-encoding': 'chunked', Expect: '100-continue', 'x-region': 'eu' };
+    const request = adapter.buildRequest(inbound('{"model":"m"}'), { ...target, extraHeaders });
+    if (isRefusal(request)) throw new Error(request.message);
+    const names = request.headers.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase());
+    expect(new Set(names).size).toBe(names.length);
+    expect(request.headers).toEqual(expect.arrayContaining(['x-region', 'eu', 'uuid-1', 'Bearer top']));
+    expect(request.headers).not.toEqual(expect.arrayContaining(['forged']));
+    expect(names).not.toEqual(expect.arrayContaining(['content-length']));
+    expect(names).not.toEqual(expect.arrayContaining(['transfer-encoding']));
+    expect(names).not.toEqual(expect.arrayContaining(['expect']));
+  });
   it('is refused for what the protocol cannot carry', () => {
     expect(isRefusal(adapter.buildRequest(inbound('{}', { operation: 'messages' }), target))).toBe(true);
   });

@@ -76,3 +76,22 @@ describe('the reader of OpenAI streams', () => {
     );
   });
 });
+
+describe('a preamble', () => {
+  it('of more than 256 KiB without content is a malformed answer, and is not kept', () => {
+    const reader = createOpenaiStreamReader({ operation: 'chat', bytes: Buffer.alloc(0), body: {}, stream: true, wantsUsage: false, forwardHeaders: {} });
+    let pushed = 0;
+    while (reader.fault === undefined && pushed < 1_000_000) {
+      reader.push(Buffer.from(ROLE));
+      pushed += ROLE.length;
+    }
+    expect(reader.fault?.kind).toBe('malformed');
+    expect(pushed).toBeLessThan(256 * 1024 + 2 * ROLE.length);
+    expect(reader.flush()).toBeUndefined();
+  });
+  it('of less is given whole with the first content', () => {
+    const reader = createOpenaiStreamReader({ operation: 'chat', bytes: Buffer.alloc(0), body: {}, stream: true, wantsUsage: false, forwardHeaders: {} });
+    for (let i = 0; i < 1_000; i += 1) expect(reader.push(Buffer.from(ROLE))).toBeUndefined();
+    expect(reader.push(Buffer.from(content('Hi')))?.toString()).toBe(ROLE.repeat(1_000) + content('Hi'));
+  });
+});
