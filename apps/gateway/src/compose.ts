@@ -140,6 +140,7 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
       secrets: createSecretResolver(env, settings.secretsDir),
       random: Math.random,
       retryBudget,
+      onRecordFault: (call, error) => logger.error({ err: error, request_id: call.id }, 'the start of a call could not be recorded'),
       onAccountFault: (call, provider, credential, status) => {
         logger.error({ request_id: call.id, provider, credential, status }, 'a provider refused our account');
         publishAnomaly({

@@ -24,6 +24,8 @@ export interface StreamOpenAnswer extends AnswerCommon {
   readonly kind: 'stream';
   readonly contentType: string;
   readonly reader: StreamReader;
+  /** What ended the stream before its own end; undefined while it runs and after a good end. */
+  readonly fault: UpstreamFault | undefined;
   /** Hands over what has arrived and then each buffer in the tick it comes; `onEnd` is called exactly once. */
   attach(sink: { onBytes(chunk: Buffer): void; onEnd(end: StreamEnd): void }): void;
   pause(): void;

@@ -92,15 +92,32 @@ function createExchange(call: UpstreamCall, resolve: (result: OpenAnswer | Faile
     fail(fault);
   };
 
+  /** An adapter that throws has met an answer that it cannot read; undici would swallow the error, and the call would hang. */
+  const guarded = (read: () => void): void => {
+    try {
+      read();
+    } catch (error) {
+      drop({ kind: 'malformed', status, detail: `unreadable answer: ${error instanceof Error ? error.message : 'unknown'}` });
+    }
+  };
+
   const onData = (chunk: Buffer): void => {
-    if (streamEnd !== undefined) return;
+    if (streamEnd !== undefined) {
+      // Nothing comes after the end marker; who sends on for ever is not listened to.
+      wire?.abort();
+      return;
+    }
     if (reader !== undefined) {
       onStreamData(reader, chunk);
       return;
     }
     size += chunk.length;
     if (status >= 400) {
-      if (size <= MAX_ERROR_BYTES) chunks.push(chunk);
+      chunks.push(chunk);
+      if (size > MAX_ERROR_BYTES) {
+        wire?.abort();
+        onEnd();
+      }
       return;
     }
     if (size > MAX_WHOLE_BYTES) {
@@ -111,13 +128,7 @@ function createExchange(call: UpstreamCall, resolve: (result: OpenAnswer | Faile
   };
 
   const onStreamData = (streamReader: StreamReader, chunk: Buffer): void => {
-    let out: Buffer | undefined;
-    try {
-      out = streamReader.push(chunk);
-    } catch (error) {
-      drop({ kind: 'malformed', status, detail: `unreadable stream: ${error instanceof Error ? error.message : 'unknown'}` });
-      return;
-    }
+    const out = streamReader.push(chunk);
     if (streamReader.fault !== undefined && !streamReader.contentSeen) {
       drop(streamReader.fault);
       return;
@@ -145,6 +156,9 @@ function createExchange(call: UpstreamCall, resolve: (result: OpenAnswer | Faile
       status,
       contentType,
       reader: streamReader,
+      get fault() {
+        return streamEnd?.kind === 'fault' ? streamEnd.fault : undefined;
+      },
       attach(next) {
         sink = next;
         const waiting = chunks;
@@ -173,7 +187,7 @@ function createExchange(call: UpstreamCall, resolve: (result: OpenAnswer | Faile
     }
     release();
     if (decided) return;
-    const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
+    const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, status >= 400 ? Math.min(size, MAX_ERROR_BYTES) : size);
     if (status >= 400) {
       decide({ kind: 'failed', fault: call.adapter.classify(status, headers, body) });
       return;
@@ -203,7 +217,12 @@ function createExchange(call: UpstreamCall, resolve: (result: OpenAnswer | Faile
     start(): void {
       wire = call.transport.send(
         call.request,
-        { onHeaders, onData, onEnd, onError: fail },
+        {
+          onHeaders: (answerStatus, answerHeaders) => guarded(() => onHeaders(answerStatus, answerHeaders)),
+          onData: (chunk) => guarded(() => onData(chunk)),
+          onEnd: () => guarded(onEnd),
+          onError: fail,
+        },
         { firstByteMs: call.firstByteMs, idleMs: call.idleMs },
       );
       unsubscribe = call.cancel.onCancel(() => {

@@ -3,6 +3,7 @@ import { nextDelay, type RetryBudget } from '@sluice/resilience';
 import type { Call } from '../../call.ts';
 import type { Stage } from '../../stage.ts';
 import { cancelRefusal } from '../../pipeline.ts';
+import { setAnswerHeaders } from '../relay/answer-headers.ts';
 import { finalRefusal, nextStep } from './next-step.ts';
 import { tryOnce, type TryDeps } from './try-once.ts';
 
@@ -90,8 +91,9 @@ async function tryEntry(call: Call, deps: AttemptDeps, plan: AttemptPlan, entry:
         })
       : undefined;
     if (delayMs === undefined) return moveOn;
+    const sleptAt = deps.clock.monotonic();
     await sleep(call, delayMs);
-    call.timing.upstreamWaitMs += delayMs;
+    call.timing.upstreamWaitMs += deps.clock.monotonic() - sleptAt;
   }
 }
 
@@ -119,6 +121,7 @@ function startTimers(call: Call, plan: AttemptPlan): void {
 
 function commitWithoutContent(call: Call): void {
   if (call.answer === undefined && !call.response.committed && call.refusal === undefined) {
+    setAnswerHeaders(call);
     call.response.commit(200, { stream: true, contentType: 'text/event-stream' });
   }
 }
@@ -126,11 +129,12 @@ function commitWithoutContent(call: Call): void {
 function sleep(call: Call, ms: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(done, ms);
-    const unsubscribe = call.cancel.onCancel(done);
+    let unsubscribe: () => void = () => undefined;
     function done(): void {
       clearTimeout(timer);
-      unsubscribe?.();
+      unsubscribe();
       resolve();
     }
+    unsubscribe = call.cancel.onCancel(done);
   });
 }

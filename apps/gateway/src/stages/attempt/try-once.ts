@@ -38,6 +38,8 @@ export interface TryDeps {
   readonly breakers: Breakers;
   readonly capacity: Capacity;
   readonly secrets: SecretResolver;
+  /** The start of a call could not be recorded; the call is refused. */
+  readonly onRecordFault: (call: Call, error: unknown) => void;
   readonly onAccountFault: (call: Call, provider: string, credential: string, status: number | undefined) => void;
 }
 
@@ -65,7 +67,13 @@ export async function tryOnce(call: Call, deps: TryDeps, plan: AttemptPlan, entr
     return skipped('no_capacity', rest.from === 'account' ? { code: 'upstream_account', retryAfterMs: rest.forMs } : { code: 'upstream_rate_limited', refusedBy: 'upstream', retryAfterMs: rest.forMs });
   }
   const queuedAt = deps.clock.monotonic();
-  const slot = await waitForSlot(call, deps.limits, plan, capacity.pool);
+  let slot: Awaited<ReturnType<typeof waitForSlot>>;
+  try {
+    slot = await waitForSlot(call, deps.limits, plan, capacity.pool);
+  } catch (error) {
+    pass.ignore();
+    throw error;
+  }
   const queueMs = deps.clock.monotonic() - queuedAt;
   call.timing.queueMs += queueMs;
   if (!isSlot(slot)) {
@@ -76,14 +84,11 @@ export async function tryOnce(call: Call, deps: TryDeps, plan: AttemptPlan, entr
   }
   try {
     const request = buildRequest(call, deps, entry, capacity);
-    if (isRefusal(request)) {
+    const refusal = isRefusal(request) ? request : await recordStart(call, deps);
+    if (isRefusal(request) || refusal !== undefined || call.cancel.reason !== undefined) {
       pass.ignore();
       slot.release();
-      return { kind: 'refused', refusal: request };
-    }
-    if (!call.started) {
-      await deps.outbox.appendStarted(startedEvent(call, deps.clock));
-      call.started = true;
+      return refusal === undefined ? { kind: 'cancelled' } : { kind: 'refused', refusal };
     }
     return await send(call, deps, plan, entry, capacity, request, slot, pass, queueMs);
   } catch (error) {
@@ -91,6 +96,19 @@ export async function tryOnce(call: Call, deps: TryDeps, plan: AttemptPlan, entr
     slot.release();
     throw error;
   }
+}
+
+/** What cannot be recorded is not sent. */
+async function recordStart(call: Call, deps: TryDeps): Promise<Refusal | undefined> {
+  if (call.started) return undefined;
+  try {
+    await deps.outbox.appendStarted(startedEvent(call, deps.clock));
+  } catch (error) {
+    deps.onRecordFault(call, error);
+    return { code: 'metering_full', retryAfterMs: 5_000 };
+  }
+  call.started = true;
+  return undefined;
 }
 
 function buildRequest(call: Call, deps: TryDeps, entry: PlannedAttempt, capacity: CredentialCapacity) {
@@ -134,7 +152,6 @@ async function send(
     duration_ms: 0,
   };
   call.attempts.push(record);
-  const remainingMs = call.timing.startedAt + plan.deadlines.totalMs - sentAt;
   const result = await openUpstream({
     transport: deps.transport,
     adapter: deps.adapters(entry.provider.dialect) as ProviderAdapter,
@@ -143,7 +160,8 @@ async function send(
     attempt: entry,
     attemptIndex: record.index,
     cancel: call.cancel,
-    firstByteMs: Math.max(1, Math.min(plan.deadlines.firstByteMs, remainingMs)),
+    // Not cut to what the total leaves: that runs on its own, and is not the provider's fault.
+    firstByteMs: plan.deadlines.firstByteMs,
     idleMs: plan.deadlines.idleMs,
     onReleased: () => {
       record.duration_ms = clock.monotonic() - sentAt;

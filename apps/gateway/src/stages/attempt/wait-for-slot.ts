@@ -21,9 +21,12 @@ export async function waitForSlot(call: Call, limits: LimitStore, plan: AttemptP
   const lease = call.lease as AdmissionLease;
   const refused = await limits.enterQueue(lease);
   if (refused !== undefined) return refused;
+  const slot = await pool.acquire({ ...claim, cancel: call.cancel, timeoutMs: plan.queueTimeoutMs });
   try {
-    return await pool.acquire({ ...claim, cancel: call.cancel, timeoutMs: plan.queueTimeoutMs });
-  } finally {
     await limits.leaveQueue(lease);
+  } catch (error) {
+    if (typeof slot === 'object') slot.release();
+    throw error;
   }
+  return slot;
 }

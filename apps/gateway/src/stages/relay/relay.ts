@@ -15,18 +15,18 @@ const SLOW_READER_MS = 30_000;
  * Streams go to the client buffer by buffer, in the tick they come; the one with the end marker stays back for settle. A
  * whole answer is sent by settle altogether, because its headers carry the price.
  */
-export function createRelayStage(): Stage {
+export function createRelayStage({ slowReaderMs = SLOW_READER_MS }: { slowReaderMs?: number } = {}): Stage {
   return {
     name: 'relay',
     run(call) {
       const answer = call.answer;
       if (answer === undefined || answer.kind === 'whole') return undefined;
-      return relayStream(call, answer);
+      return relayStream(call, answer, slowReaderMs);
     },
   };
 }
 
-function relayStream(call: Call, answer: StreamOpenAnswer): Promise<Refusal | undefined> {
+function relayStream(call: Call, answer: StreamOpenAnswer, slowReaderMs: number): Promise<Refusal | undefined> {
   const { response } = call;
   if (!response.committed) {
     setAnswerHeaders(call);
@@ -36,6 +36,7 @@ function relayStream(call: Call, answer: StreamOpenAnswer): Promise<Refusal | un
     let paused = false;
     let slowTimer: NodeJS.Timeout | undefined;
     let finished = false;
+    let unsubscribe: () => void = () => undefined;
     const finish = (refusal: Refusal | undefined): void => {
       if (finished) return;
       finished = true;
@@ -43,7 +44,7 @@ function relayStream(call: Call, answer: StreamOpenAnswer): Promise<Refusal | un
       unsubscribe();
       resolve(refusal);
     };
-    const unsubscribe = call.cancel.onCancel(() => {
+    unsubscribe = call.cancel.onCancel(() => {
       answer.abort();
       finish(cancelRefusal(call));
     });
@@ -58,13 +59,14 @@ function relayStream(call: Call, answer: StreamOpenAnswer): Promise<Refusal | un
       onBytes(chunk) {
         if (finished) return;
         if (answer.reader.ended) {
-          call.tail = chunk;
+          // A short answer may be over before it is attached: then all of its buffers come here.
+          call.tail = call.tail === undefined ? chunk : Buffer.concat([call.tail, chunk]);
           return;
         }
         if (!response.write(chunk) && !paused && response.bufferedBytes > MAX_BUFFERED_BYTES) {
           paused = true;
           answer.pause();
-          slowTimer = setTimeout(() => call.cancel.cancel('slow_reader'), SLOW_READER_MS);
+          slowTimer = setTimeout(() => call.cancel.cancel('slow_reader'), slowReaderMs);
         }
       },
       onEnd(end: StreamEnd) {

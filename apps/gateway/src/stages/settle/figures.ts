@@ -1,10 +1,19 @@
-import { ERROR_CATALOGUE, priceUsage, zeroUsage, type CallAttempt, type Outcome } from '@sluice/contracts';
+import { ERROR_CATALOGUE, priceUsage, zeroUsage, type CallAttempt, type Outcome, type TokenUsage } from '@sluice/contracts';
 import type { Call, CallFigures, Resolved } from '../../call.ts';
 import { finalUsage, type SeenAnswer } from '../../metering/final-usage.ts';
 import { OUTCOME_OF_FAULT } from '../attempt/try-once.ts';
 
 /** What is billed and recorded, final from here on; also completes the record of the attempt that answered. */
-export function figuresOf(call: Call): CallFigures {
+export function figuresOf(call: Call, onFault: (error: unknown) => void): CallFigures {
+  try {
+    return exactFigures(call);
+  } catch (error) {
+    onFault(error);
+    return estimatedFigures(call);
+  }
+}
+
+function exactFigures(call: Call): CallFigures {
   const { answer } = call;
   const outcome = outcomeOf(call);
   if (answer === undefined) {
@@ -22,23 +31,42 @@ export function figuresOf(call: Call): CallFigures {
     answer.kind === 'whole'
       ? { usage: answer.parsed.usage, outputChars: answer.parsed.outputChars, ended: true }
       : { usage: answer.reader.usage, outputChars: answer.reader.outputChars, ended: answer.reader.ended };
-  const final = finalUsage(seen, call.reservation?.inputTokens ?? 0);
   const attempt = call.attempts[answer.attemptIndex] as CallAttempt;
-  attempt.usage = final.usage;
-  attempt.usage_source = final.usageSource;
-  attempt.cost_nanousd = answer.attempt.price === undefined ? 0 : priceUsage(final.usage, answer.attempt.price);
   if (!seen.ended) {
-    const fault = answer.kind === 'stream' ? answer.reader.fault : undefined;
-    attempt.outcome = call.cancel.reason !== undefined ? 'cancelled' : fault === undefined ? 'truncated' : OUTCOME_OF_FAULT[fault.kind];
+    const fault = answer.kind === 'stream' ? answer.fault : undefined;
+    attempt.outcome = fault !== undefined ? OUTCOME_OF_FAULT[fault.kind] : call.cancel.reason !== undefined ? 'cancelled' : 'truncated';
   }
+  const final = finalUsage(seen, call.reservation?.inputTokens ?? 0);
+  // Where nothing was generated nothing is billed, but what the provider counted is our cost all the same.
+  const owed = final.abortCase === 'no_bytes' && seen.usage !== undefined;
+  const usage = owed ? seen.usage : final.usage;
+  const cost = answer.attempt.price === undefined ? 0 : priceUsage(usage, answer.attempt.price);
+  const billedNanoUsd = priceUsage(final.usage, (call.resolved as Resolved).billedPrice);
+  attempt.usage = usage;
+  attempt.usage_source = owed ? 'provider' : final.usageSource;
+  attempt.cost_nanousd = cost;
   return {
     outcome,
     abortCase: final.abortCase,
     usage: final.usage,
     usageSource: final.usageSource,
     costNanoUsd: costOf(call.attempts),
-    billedNanoUsd: priceUsage(final.usage, (call.resolved as Resolved).billedPrice),
+    billedNanoUsd,
     finishReason: answer.kind === 'whole' ? answer.parsed.finishReason : answer.reader.finishReason,
+  };
+}
+
+/** The figures of a call whose own cannot be computed (a provider's count beyond all sense): what was expected of it. */
+function estimatedFigures(call: Call): CallFigures {
+  const usage: TokenUsage = { ...zeroUsage(), input: call.reservation?.inputTokens ?? 0, output: call.reservation?.outputTokens ?? 0 };
+  return {
+    outcome: outcomeOf(call),
+    abortCase: call.refusal === undefined ? 'complete' : 'partial',
+    usage,
+    usageSource: 'estimate',
+    costNanoUsd: costOf(call.attempts),
+    billedNanoUsd: call.reservation?.costNanoUsd ?? 0,
+    finishReason: undefined,
   };
 }
 

@@ -25,6 +25,8 @@ export interface SettleDeps {
   readonly estimator: Estimator;
   /** The record at this place is in the quota counters now. */
   readonly onCounted: (origin: EventOrigin) => void;
+  /** How long a client may take no byte of the end of its answer; 30 s when absent. */
+  readonly stallMs?: number;
   /** Step 6: one log line, live counters, metrics. Must not throw. */
   readonly report: (call: Call, end: CallEnd) => void;
 }
@@ -47,30 +49,38 @@ export function createSettleStage(deps: SettleDeps): Stage {
     async run(call) {
       call.stopTimers?.();
       if (call.answer?.kind === 'stream' && !call.answer.reader.ended) call.answer.abort();
-      const figures = call.started ? figuresOf(call) : undefined;
+      const faults: unknown[] = [];
+      const note = (error: unknown): void => void faults.push(error);
+      const figures = call.started ? figuresOf(call, note) : undefined;
       call.figures = figures;
       const recorded = figures === undefined ? undefined : await record(call, deps, figures);
-      const failure = recorded instanceof Error ? recorded : undefined;
-      if (failure !== undefined) {
+      if (recorded instanceof Error) {
+        note(recorded);
         call.refusal = { code: 'metering_full', retryAfterMs: 5_000 };
         call.passThrough = undefined;
       }
+      const outcome = figures === undefined || recorded instanceof Error ? outcomeOf(call) : figures.outcome;
       const status = statusOf(call);
-      try {
-        await sendLast(call, figures, deps.clock);
-      } finally {
-        await release(call, deps, figures);
-        if (recorded !== undefined && !(recorded instanceof Error)) deps.onCounted(recorded);
-        giveVerdict(call);
-        learn(call, deps.estimator, figures);
-        deps.report(call, {
-          outcome: figures?.outcome ?? outcomeOf(call),
-          status,
-          figures,
-          totalMs: deps.clock.monotonic() - call.timing.startedAt,
-        });
+      const steps: (() => void | Promise<void>)[] = [
+        () => sendLast(call, deps, figures),
+        async () => {
+          await release(call, deps, figures);
+          if (recorded !== undefined && !(recorded instanceof Error)) deps.onCounted(recorded);
+        },
+        () => giveVerdict(call),
+        () => learn(call, deps.estimator, figures),
+        () => deps.report(call, { outcome, status, figures, totalMs: deps.clock.monotonic() - call.timing.startedAt }),
+      ];
+      // Whatever one step meets, the next one is done: a slot that stays taken is worse than a line that is missing.
+      for (const step of steps) {
+        try {
+          const done = step();
+          if (done !== undefined) await done;
+        } catch (error) {
+          note(error);
+        }
       }
-      if (failure !== undefined) throw failure;
+      if (faults.length > 0) throw faults[0];
       return undefined;
     },
   };
@@ -88,8 +98,17 @@ async function record(call: Call, deps: SettleDeps, figures: CallFigures): Promi
 /** Everything goes back when nothing was used; else quotas and buckets are trued up. A second release changes nothing. */
 async function release(call: Call, deps: SettleDeps, figures: CallFigures | undefined): Promise<void> {
   if (call.lease === undefined) return;
-  const unused = figures === undefined || (figures.abortCase === 'no_bytes' && call.answer === undefined);
+  const unused = figures === undefined || (call.answer === undefined && !usedProvider(call));
   await deps.limits.settle(call.lease, unused ? { kind: 'unused' } : { kind: 'used', usage: figures.usage, costNanoUsd: figures.billedNanoUsd });
+}
+
+/**
+ * A provider answered, if only with an error, or the caller left while one was at work: then the request counts as one
+ * for the rate, or errors and aborts would be a way around it.
+ */
+function usedProvider({ attempts, cancel }: Call): boolean {
+  const left = cancel.reason === 'client_closed' || cancel.reason === 'caller_deadline';
+  return attempts.some((attempt) => attempt.ttfb_ms !== undefined || (left && attempt.outcome === 'cancelled'));
 }
 
 function statusOf(call: Call): number {
@@ -99,26 +118,26 @@ function statusOf(call: Call): number {
   return call.answer?.status ?? 500;
 }
 
-async function sendLast(call: Call, figures: CallFigures | undefined, clock: Clock): Promise<void> {
+async function sendLast(call: Call, { clock, stallMs }: SettleDeps, figures: CallFigures | undefined): Promise<void> {
   const { response, answer, refusal } = call;
   if (response.finished) return;
   if (refusal !== undefined) {
-    await sendRefusal(call, refusal);
+    await sendRefusal(call, refusal, stallMs);
     return;
   }
   if (answer?.kind === 'whole') {
     setAnswerHeaders(call);
     if (figures !== undefined) response.setHeader(HEADER.costNanoUsd, String(figures.billedNanoUsd));
     response.commit(answer.status, { stream: false, contentType: answer.contentType, contentLength: answer.body.length });
-    await finishOrCut(response, answer.body);
+    await finishOrCut(response, answer.body, stallMs);
     return;
   }
   const wantsEvent = call.request.headers[HEADER.usageEvent] === 'true';
   const tail = call.tail !== undefined && wantsEvent && figures !== undefined ? tailWithUsage(call, call.tail, figures, clock.monotonic() - call.timing.startedAt) : call.tail;
-  await finishOrCut(response, tail);
+  await finishOrCut(response, tail, stallMs);
 }
 
-async function sendRefusal(call: Call, refusal: Refusal): Promise<void> {
+async function sendRefusal(call: Call, refusal: Refusal, stallMs: number | undefined): Promise<void> {
   const { response } = call;
   if (response.finished) return;
   if (refusal.code === 'client_closed' || refusal.code === 'slow_reader') {
@@ -126,7 +145,7 @@ async function sendRefusal(call: Call, refusal: Refusal): Promise<void> {
     return;
   }
   if (response.committed) {
-    await response.finish(inBandError(refusal, call.dialect, call.id));
+    await finishOrCut(response, inBandError(refusal, call.dialect, call.id), stallMs);
     return;
   }
   setAnswerHeaders(call);
@@ -135,11 +154,11 @@ async function sendRefusal(call: Call, refusal: Refusal): Promise<void> {
   if (call.passThrough !== undefined && refusal === call.refusal) {
     const { status, body, contentType } = call.passThrough;
     response.commit(status, { stream: false, contentType, contentLength: body.length });
-    await finishOrCut(response, body);
+    await finishOrCut(response, body, stallMs);
     return;
   }
   response.commit(rendered.status, { stream: false, contentType: 'application/json', contentLength: rendered.body.length });
-  await response.finish(rendered.body);
+  await finishOrCut(response, rendered.body, stallMs);
 }
 
 /** A stream's verdict is given at its end; what the caller caused counts for nothing. */
@@ -147,14 +166,9 @@ function giveVerdict(call: Call): void {
   const { verdict, answer } = call;
   if (verdict === undefined) return;
   call.verdict = undefined;
-  if (answer?.kind === 'stream' && !answer.reader.ended) {
-    const fault = answer.reader.fault;
-    const ownDoing = call.cancel.reason !== undefined && call.cancel.reason !== 'total_deadline';
-    if (ownDoing || (fault !== undefined && CALLER_FAULTS.includes(fault.kind))) verdict.ignore();
-    else verdict.fail();
-    return;
-  }
-  verdict.succeed();
+  if (answer?.kind !== 'stream' || answer.reader.ended) verdict.succeed();
+  else if (answer.fault === undefined || CALLER_FAULTS.includes(answer.fault.kind)) verdict.ignore();
+  else verdict.fail();
 }
 
 function learn(call: Call, estimator: Estimator, figures: CallFigures | undefined): void {

@@ -1,0 +1,165 @@
+import { eventually } from '@sluice/testing';
+import { startGateway, type GatewayOptions, type GatewayUnderTest } from '../../testing/gateway-under-test.ts';
+import { CHUNK_ROLE, CHUNK_STOP, CHUNK_USAGE, contentChunk, DONE, scripts, startScriptedUpstream, type Script } from '../../testing/scripted-upstream.ts';
+import type { RawSnapshot } from '../../testing/sample-snapshot.ts';
+
+const FAST = { totalMs: 400, firstByteMs: 200, idleMs: 200 };
+
+function policyOf(raw: RawSnapshot): Record<string, unknown> & { limits: Record<string, unknown> } {
+  return (raw.plans.team as { policy: Record<string, unknown> & { limits: Record<string, unknown> } }).policy;
+}
+
+async function run(script: Script, act: (gateway: GatewayUnderTest) => Promise<unknown>, options: Partial<GatewayOptions> = {}) {
+  const upstream = await startScriptedUpstream(script);
+  const gateway = await startGateway({ primary: upstream.url, ...options });
+  try {
+    await act(gateway);
+    await eventually(() => expect(gateway.ends.length).toBeGreaterThan(0));
+    await eventually(() => expect(gateway.server.inFlight).toBe(0));
+    return { gateway, view: gateway.view(), slots: gateway.slotsInUse(), beating: gateway.heartbeats.size };
+  } finally {
+    await gateway.close();
+    await upstream.close();
+  }
+}
+
+const read = async (gateway: GatewayUnderTest, body: object = {}) => (await gateway.chat(body)).text();
+
+/** Closes the connection once the stream's first bytes are here, or after `afterMs` without any. */
+async function leave(gateway: GatewayUnderTest, body: object, afterMs: number): Promise<void> {
+  const abort = new AbortController();
+  const timer = setTimeout(() => abort.abort(), afterMs);
+  try {
+    const answer = await gateway.chat(body, { signal: abort.signal });
+    await answer.body?.getReader().read();
+    abort.abort();
+  } catch {
+    // The abort.
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+interface Ending {
+  readonly name: string;
+  readonly script: Script;
+  readonly act: (gateway: GatewayUnderTest) => Promise<unknown>;
+  readonly outcome: string;
+  readonly options?: Partial<GatewayOptions>;
+}
+
+const deadlines = { change: (raw: RawSnapshot) => void (policyOf(raw).deadlines = FAST) };
+const fail = (what: string) => ({
+  beforeAppend: (kind: string) => {
+    if (kind === what) throw new Error('the disk is full');
+  },
+});
+const stream = { stream: true };
+
+const ENDINGS: readonly Ending[] = [
+  { name: 'a whole answer', script: scripts.whole, act: read, outcome: 'ok' },
+  { name: 'a whole stream', script: scripts.stream(CHUNK_ROLE, contentChunk('Hi'), CHUNK_STOP, CHUNK_USAGE, DONE), act: (g) => read(g, stream), outcome: 'ok' },
+  { name: 'an error status of the provider', script: scripts.status(500), act: read, outcome: 'upstream_error' },
+  { name: 'a rate limit of the provider', script: scripts.status(429), act: read, outcome: 'upstream_error' },
+  { name: "a refusal of the caller's request by the provider", script: scripts.status(400), act: read, outcome: 'client_error' },
+  { name: 'a connection that the provider resets', script: scripts.reset, act: read, outcome: 'upstream_error' },
+  { name: 'an answer that cannot be read', script: (response) => response.writeHead(200).end('nonsense'), act: read, outcome: 'upstream_error' },
+  { name: 'a provider that never answers', script: scripts.hang, act: read, outcome: 'timeout', options: deadlines },
+  { name: 'a stream that is cut after content', script: scripts.streamThenCut(CHUNK_ROLE, contentChunk('Hi')), act: (g) => read(g, stream), outcome: 'upstream_error' },
+  { name: 'a stream that falls silent after content', script: scripts.streamThenHang(CHUNK_ROLE, contentChunk('Hi')), act: (g) => read(g, stream), outcome: 'timeout', options: deadlines },
+  { name: 'a client that leaves before the head of the answer', script: scripts.hang, act: (g) => leave(g, {}, 60), outcome: 'cancelled' },
+  { name: 'a client that leaves after the head, before content', script: scripts.streamThenHang(CHUNK_ROLE), act: (g) => leave(g, stream, 60), outcome: 'cancelled' },
+  { name: 'a client that leaves after content', script: scripts.streamThenHang(CHUNK_ROLE, contentChunk('Hi')), act: (g) => leave(g, stream, 1_000), outcome: 'cancelled' },
+  { name: "the caller's own deadline", script: scripts.hang, act: (g) => g.chat({}, { headers: { 'x-sluice-timeout-ms': '60' } }), outcome: 'cancelled' },
+  { name: 'a start that cannot be recorded', script: scripts.whole, act: read, outcome: 'shed', options: fail('started') },
+  { name: 'an end that cannot be recorded', script: scripts.whole, act: read, outcome: 'shed', options: fail('settled') },
+  { name: 'a stream whose end cannot be recorded', script: scripts.stream(CHUNK_ROLE, contentChunk('Hi'), DONE), act: (g) => read(g, stream), outcome: 'shed', options: fail('settled') },
+  { name: 'a model that no provider serves', script: scripts.whole, act: read, outcome: 'client_error', options: { change: (raw) => void Object.assign(raw.providers.primary as object, { enabled: false }) } },
+  { name: 'a count beyond all sense', script: (response) => response.writeHead(200).end('{"choices":[],"usage":{"prompt_tokens":9007199254740991,"completion_tokens":1}}'), act: read, outcome: 'ok' },
+  { name: 'a store that fails while a call leaves the queue', script: scripts.whole, act: (g) => Promise.all([read(g), read(g)]), outcome: 'internal_error', options: { wrapLimits: (limits) => ({ ...limits, leaveQueue: async (lease) => { await limits.leaveQueue(lease); throw new Error('the store is gone'); } }), change: oneSlot } },
+];
+
+function oneSlot(raw: RawSnapshot): void {
+  Object.assign(raw.providers.primary as object, { credentials: [{ id: 'default', slots: 1 }] });
+}
+
+describe('after every kind of ending', () => {
+  it.each(ENDINGS)('$name: slot, place and reservation are given back, once', async ({ script, act, outcome, options }) => {
+    const { gateway, view, slots, beating } = await run(script, act, options);
+    expect(gateway.ends[0]?.outcome).toBe(outcome);
+    expect(slots).toBe(0);
+    expect(beating).toBe(0);
+    expect(view).toMatchObject({ inFlight: 0, queued: 0 });
+    expect(gateway.settlements).toHaveLength(gateway.ends.length);
+    expect(gateway.settled.length).toBeLessThanOrEqual(gateway.started.length);
+    expect(new Set(gateway.settled.map((event) => event.request_id)).size).toBe(gateway.settled.length);
+  });
+
+  it('a client that leaves while it waits in the queue gives its place up and costs nothing', async () => {
+    const { gateway, view, slots } = await run(
+      scripts.hang,
+      async (g) => {
+        const first = leave(g, {}, 300);
+        await eventually(() => expect(g.slotsInUse()).toBe(1));
+        const second = leave(g, {}, 60);
+        await eventually(() => expect(g.view().queued).toBe(1));
+        await Promise.all([first, second]);
+        await eventually(() => expect(g.ends).toHaveLength(2));
+      },
+      { change: oneSlot },
+    );
+    expect(gateway.ends.map((end) => end.outcome)).toEqual(['cancelled', 'cancelled']);
+    expect(gateway.started).toHaveLength(1);
+    expect(gateway.settlements[0]).toEqual({ kind: 'unused' });
+    expect(slots).toBe(0);
+    expect(view).toMatchObject({ inFlight: 0, queued: 0 });
+  });
+
+  it('a client that leaves between two attempts is not sent on', async () => {
+    const upstream = await startScriptedUpstream(scripts.status(500));
+    const gateway = await startGateway({
+      primary: upstream.url,
+      change: (raw) => void (policyOf(raw).retries = { maxAttempts: 3, baseDelayMs: 10_000, maxDelayMs: 10_000 }),
+      random: () => 0.99,
+    });
+    await leave(gateway, {}, 80);
+    await eventually(() => expect(gateway.ends).toHaveLength(1));
+    expect(gateway.ends[0]).toMatchObject({ outcome: 'cancelled', status: 499 });
+    expect(upstream.requests).toHaveLength(1);
+    expect(gateway.slotsInUse()).toBe(0);
+    await gateway.close();
+    await upstream.close();
+  });
+});
+
+describe('what goes back', () => {
+  const limited = {
+    change: (raw: RawSnapshot) => {
+      policyOf(raw).limits.requests = { perMinute: 1, burst: 5 };
+      policyOf(raw).limits.tokens = { perMinute: 60_000 };
+      policyOf(raw).limits.quotas = [{ id: 'day', meter: 'total_tokens', limit: 1_000_000, mode: 'hard', span: { kind: 'calendar', period: 'day' } }];
+      policyOf(raw).deadlines = FAST;
+    },
+  };
+  const left = async (script: Script, act: (gateway: GatewayUnderTest) => Promise<unknown>, more: Partial<GatewayOptions> = {}) => {
+    const { view } = await run(script, act, { ...limited, ...more });
+    return { requests: view.requests?.remaining, used: view.quotas[0]?.used };
+  };
+
+  it('everything, the rate too, when the call was refused before the first upstream byte', async () => {
+    expect(await left(scripts.whole, read, fail('started'))).toEqual({ requests: 5, used: 0 });
+    expect(await left(scripts.reset, read)).toEqual({ requests: 5, used: 0 });
+  });
+
+  it('quota and tokens, but not the request, when a provider answered with an error: else errors were free of the rate', async () => {
+    expect(await left(scripts.status(400), read)).toEqual({ requests: 4, used: 0 });
+  });
+
+  it('quota and tokens, but not the request, when the caller left while a provider was at work', async () => {
+    expect(await left(scripts.hang, (g) => leave(g, {}, 60))).toEqual({ requests: 4, used: 0 });
+  });
+
+  it('the difference between what was expected and what was used', async () => {
+    expect(await left(scripts.whole, read)).toEqual({ requests: 4, used: 12 });
+  });
+});
