@@ -46,7 +46,7 @@ export async function startControlPlane({ env, logger, consoleDir }: StartOption
   const consumers = createConsumers({
     ledger,
     db: database.db,
-    consumerFactory: (name, handler) => createSqsConsumer({ spine, queue: declaredQueue(name), handler, logger }),
+    consumerFactory: (name, handler) => createSqsConsumer({ spine, queue: declaredQueue(name), handler, logger, ready: () => database.healthy() }),
   });
   const queues = createQueueAdmin({ topology: TOPOLOGY, read: () => readQueueStates(TOPOLOGY, spine), redrive: (queue) => redrive(queue, spine) });
   const ports = controlPlanePorts({ env, logger, clock, database, ledger, queues, consumers, seed });

@@ -111,6 +111,32 @@ describe('the spine on an emulator', () => {
     expect(await state('metering')).toMatchObject({ waiting: 0, in_flight: 0, dlq_depth: 0 });
   }, 30_000);
 
+  it('an outage of what the handler needs uses up one receive, not all of them', async () => {
+    let up = false;
+    const receives: number[] = [];
+    await createSnsPublisher({ spine }).publish([event('a', 'audit-events', { type: 'key.created' })]);
+    let asked = 0;
+    const consumer = createSqsConsumer({
+      spine,
+      queue: declared('audit'),
+      // The outage begins after the first look, as it does in life.
+      ready: async () => (asked++ === 0 ? true : up),
+      handler: async (batch) => {
+        receives.push(...batch.map(({ receiveCount }) => receiveCount));
+        if (!up) throw new Error('the database is away');
+        return { failed: new Map() };
+      },
+    });
+    consumer.start();
+    await until(() => asked >= 6);
+    expect(receives).toEqual([1]);
+    up = true;
+    await until(() => receives.length === 2);
+    await consumer.stop();
+    expect(receives).toEqual([1, 2]);
+    expect(await state('audit')).toMatchObject({ waiting: 0, dlq_depth: 0 });
+  }, 20_000);
+
   it('fails a body that is not JSON without the handler, and everything while broken', async () => {
     let calls = 0;
     const consumer = createSqsConsumer({ spine, queue: declared('audit'), handler: async () => ((calls += 1), { failed: new Map() }) });

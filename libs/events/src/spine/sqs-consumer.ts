@@ -9,6 +9,11 @@ export interface SqsConsumerOptions {
   readonly queue: QueueDeclaration;
   readonly handler: EventHandler;
   readonly logger?: SpineLogger;
+  /**
+   * Whether what the handler needs (its database) answers. Asked before the first receive and after each failure: while it says no,
+   * nothing is received, so that an outage does not use up the receives of good messages.
+   */
+  readonly ready?: () => Promise<boolean>;
   /** Receive loops side by side; 1 when absent. More than one gives up order. */
   readonly receivers?: number;
   /** A handler that takes longer has failed its batch; stays below the queue's visibility timeout. */
@@ -18,6 +23,8 @@ export interface SqsConsumerOptions {
 }
 
 const MAX_BACKOFF_MS = 10_000;
+/** How often readiness is asked for while it is missing. */
+const READY_PAUSE_MS = 1_000;
 
 function toEvent(message: Message): IncomingEvent {
   return {
@@ -72,7 +79,14 @@ export function createSqsConsumer(options: SqsConsumerOptions): EventConsumer {
     return answer.Messages ?? [];
   };
 
-  const settle = async (url: string, messages: readonly Message[]): Promise<void> => {
+  /** Waits until the handler can work; false when stopped before. */
+  const becomeReady = async (): Promise<boolean> => {
+    while (options.ready !== undefined && !stopping.signal.aborted && !(await options.ready())) await pause(READY_PAUSE_MS);
+    return !stopping.signal.aborted;
+  };
+
+  /** @returns true when every message was handled. */
+  const settle = async (url: string, messages: readonly Message[]): Promise<boolean> => {
     const events = messages.map(toEvent);
     const failed = state.broken
       ? new Map(events.map((event) => [event.messageId, 'the consumer is broken on purpose']))
@@ -100,15 +114,19 @@ export function createSqsConsumer(options: SqsConsumerOptions): EventConsumer {
         new DeleteMessageBatchCommand({ QueueUrl: url, Entries: good.map((message, index) => ({ Id: String(index), ReceiptHandle: message.ReceiptHandle })) }),
       );
     }
+    return bad.length === 0;
   };
 
   const loop = async (): Promise<void> => {
     let backoffMs = firstBackoffMs;
+    let sure = false;
     while (!stopping.signal.aborted) {
       try {
+        if (!sure && !(await becomeReady())) return;
+        sure = true;
         const url = await spine.queueUrl(queue.name);
         const messages = await receive(url);
-        if (messages.length > 0) await settle(url, messages);
+        if (messages.length > 0) sure = await settle(url, messages);
         backoffMs = firstBackoffMs;
       } catch (error) {
         if (stopping.signal.aborted) return;
