@@ -59,9 +59,9 @@ describe('spawnService', () => {
 
   it('leaves nothing behind when the process is not ready in time', async () => {
     const entry = await script(`console.log('pid ' + process.pid); setInterval(() => {}, 1000);`);
-    const error = await spawnService({ entry, readyWhen: /never/, timeoutMs: 500 }).catch((e: Error) => e);
+    const error = await spawnService({ entry, readyWhen: /never/, timeoutMs: 4_000 }).catch((e: Error) => e);
     const pid = Number(/pid (\d+)/.exec(error instanceof Error ? error.message : '')?.[1]);
     expect(pid).toBeGreaterThan(0);
     expect(alive(pid)).toBe(false);
-  });
+  }, 15_000);
 });
