@@ -114,6 +114,35 @@ describe('an API key', () => {
   });
 });
 
+describe('rotating a key', () => {
+  it('gives a new key like the old one, which works on for the grace time and no longer', async () => {
+    const made = await call('POST', '/api/workspaces/acme-prod/keys', { name: 'ci', allowModels: ['sim-small'], tags: { team: 'a' } });
+    const oldId = String(made.body['keyId']);
+    const rotated = await call('POST', `/api/keys/${oldId}/rotate`, { graceSeconds: 3600 });
+    expect(rotated.status).toBe(201);
+    const { keys } = test.plane.store.snapshot();
+    const next = keys[String(rotated.body['keyId'])];
+    expect(next).toMatchObject({ name: 'ci', workspace: 'acme-prod', allowModels: ['sim-small'], tags: { team: 'a' } });
+    expect(next?.expiresAt).toBeUndefined();
+    expect(next?.digest).not.toBe(keys[oldId]?.digest);
+    const graceMs = Date.parse(String(keys[oldId]?.expiresAt)) - Date.parse(String(next?.createdAt));
+    expect(graceMs).toBe(3_600_000);
+  });
+
+  it('never lengthens the life of a key that expires sooner', async () => {
+    const expiresAt = '2020-01-01T00:00:00.000Z';
+    const made = await call('POST', '/api/workspaces/acme-prod/keys', { name: 'old', expiresAt });
+    await call('POST', `/api/keys/${String(made.body['keyId'])}/rotate`, {});
+    expect(test.plane.store.snapshot().keys[String(made.body['keyId'])]?.expiresAt).toBe(expiresAt);
+  });
+
+  it('is refused for a key that does not exist and for an address that is none', async () => {
+    expect((await call('POST', '/api/keys/nothing00001/rotate', {})).status).toBe(404);
+    const bad = await call('POST', '/api/workspaces/acme-prod/keys', { name: 'x', allowAddresses: ['10.0.0.0/99'] });
+    expect([bad.status, pathsOf(bad)]).toEqual([400, ['allowAddresses.0']]);
+  });
+});
+
 describe('the audit trail', () => {
   it('holds who changed what, before and after, for every change', async () => {
     await call('PUT', POLICY, { priority: 'low' });

@@ -73,7 +73,8 @@ export async function revokeKey(store: ConfigStore, call: RouteCall<unknown, unk
   await editRow(store, call, { table: 'keys', id: keyId, type: 'key.revoked', tenant, workspace: key.workspace, show: viewKey });
 }
 
-function viewKey(row: unknown): KeyView {
+/** A key as it may be shown. */
+export function viewKey(row: unknown): KeyView {
   const { digest: _digest, ...rest } = row as ApiKeyRecord;
   return rest;
 }

@@ -1,14 +1,15 @@
 import { z } from 'zod';
-import { DlqState, KillSwitch } from '@sluice/contracts';
+import { CreateKeyResponse, DlqState, KillSwitch, RotateKeyRequest, type Clock } from '@sluice/contracts';
 import type { ConfigStore } from '../config/config-store.ts';
 import { actorOf, param } from './actor.ts';
 import { editRow } from './config-edit.ts';
 import { revokeKey } from './key-routes.ts';
 import type { AuditTrail, QueueAdmin } from './ports.ts';
+import { rotateKey } from './rotate-key.ts';
 import { route, type Route } from './route.ts';
 
-/** What an operator does by hand: revoke keys, throw kill switches, redrive dead letters. */
-export function operatorRoutes({ store, queues, audit }: { store: ConfigStore; queues: QueueAdmin; audit: AuditTrail }): Route[] {
+/** What an operator does by hand: rotate and revoke keys, throw kill switches, redrive dead letters. */
+export function operatorRoutes({ store, queues, audit, clock }: { store: ConfigStore; queues: QueueAdmin; audit: AuditTrail; clock: Clock }): Route[] {
   return [
     route({
       method: 'delete',
@@ -18,6 +19,17 @@ export function operatorRoutes({ store, queues, audit }: { store: ConfigStore; q
       summary: 'Revoke a key on every gateway',
       status: 204,
       handler: (call) => revokeKey(store, call, param(call, 'keyId')),
+    }),
+    route({
+      method: 'post',
+      path: '/api/keys/:keyId/rotate',
+      auth: 'operator',
+      tag: 'Keys',
+      summary: 'Make a key like this one, which expires after a grace time; the answer is the only time the new key is shown',
+      status: 201,
+      body: RotateKeyRequest,
+      response: CreateKeyResponse,
+      handler: (call) => rotateKey(store, clock, call, param(call, 'keyId'), call.body.graceSeconds),
     }),
     route({
       method: 'put',

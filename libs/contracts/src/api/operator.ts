@@ -138,12 +138,18 @@ export const CreateKeyRequest = z.strictObject({
   expiresAt: Instant.optional(),
   limits: Limits.optional(),
   allowModels: z.array(Name).min(1).optional(),
+  /** CIDR ranges from which the key may be used; everywhere when absent. */
+  allowAddresses: z.array(z.union([z.cidrv4(), z.cidrv6()])).min(1).optional(),
   tags: z.record(z.string().max(64), z.string().max(256)).optional(),
 });
 export type CreateKeyRequest = z.infer<typeof CreateKeyRequest>;
 /** The only time the key is shown. */
 export const CreateKeyResponse = z.object({ keyId: KeyId, key: z.string(), name: z.string() });
 export type CreateKeyResponse = z.infer<typeof CreateKeyResponse>;
+
+/** `POST /api/keys/<keyId>/rotate`: a new key like the old one, which goes on working for the grace time. */
+export const RotateKeyRequest = z.strictObject({ graceSeconds: z.int().min(0).max(30 * 86_400).default(86_400) });
+export type RotateKeyRequest = z.infer<typeof RotateKeyRequest>;
 
 /** `POST /api/session` on control plane and BFF. */
 export const SessionRequest = z
