@@ -142,7 +142,6 @@ class NodeClientResponse implements ClientResponse, SilentStream {
   destroy(): void {
     this.#ended = true;
     if (this.#streaming) this.#options.heartbeats?.remove(this);
-    if (this.#res.socket === null) this.#req.socket.destroy();
     this.#res.destroy();
   }
 

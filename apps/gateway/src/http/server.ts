@@ -137,7 +137,6 @@ export function createGatewayServer(deps: GatewayServerDeps): GatewayServer {
     const { socket } = request;
     const timer = typeof timeout === 'number' ? setTimeout(() => cancel.cancel('caller_deadline'), timeout) : undefined;
     calls.add(cancel);
-    if (res.socket === null) closeWith(socket, res);
     busySockets.set(socket, (busySockets.get(socket) ?? 0) + 1);
     res.once('close', () => {
       clearTimeout(timer);
@@ -200,17 +199,6 @@ export function createGatewayServer(deps: GatewayServerDeps): GatewayServer {
       await closed;
     },
   };
-}
-
-/** An answer that waits behind another on its connection has no socket yet, and Node never tells it that the socket is gone. */
-function closeWith(socket: Socket, res: ServerResponse): void {
-  const onClose = (): void => {
-    if (res.socket !== null) return;
-    res.destroy();
-    res.emit('close');
-  };
-  socket.once('close', onClose);
-  res.once('close', () => socket.off('close', onClose));
 }
 
 function header(request: IncomingMessage, name: string): string | undefined {

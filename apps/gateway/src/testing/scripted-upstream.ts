@@ -39,13 +39,12 @@ export const scripts = {
     (status: number, body = '{"error":{"message":"no","type":"x"}}', headers: Record<string, string> = {}): Script =>
     (response) =>
       response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body),
-  /** Each part is a write of its own, all in one turn. */
+  /** Each part is an HTTP chunk of its own, all in one packet (Node itself would make one chunk of them). */
   stream:
     (...parts: string[]): Script =>
     (response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
-      for (const part of parts) response.write(part);
-      response.end();
+      const chunks = parts.map((part) => `${Buffer.byteLength(part).toString(16)}\r\n${part}\r\n`).join('');
+      response.socket?.end(`HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n${chunks}0\r\n\r\n`);
     },
   /** Sends the parts and then nothing more, with the connection open. */
   streamThenHang:

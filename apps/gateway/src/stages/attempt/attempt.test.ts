@@ -69,6 +69,33 @@ describe('the breaker of a provider', () => {
   });
 });
 
+describe('calls that waited for a slot', () => {
+  const oneSlot = (raw: RawSnapshot) => {
+    Object.assign(raw.providers.primary as object, {
+      credentials: [{ id: 'default', slots: 1 }],
+      breaker: { failurePercent: 100, minimumCalls: 1, cooldownMs: 10_000 },
+    });
+  };
+
+  it.each([
+    ['whose breaker opened meanwhile', 500, 'upstream_unavailable'],
+    ['whose account rests meanwhile', 429, 'upstream_rate_limited'],
+  ])('are not sent to a provider %s', async (_what, status, code) => {
+    await withGateway(
+      (response, request, body) => setTimeout(() => scripts.status(status)(response, request, body), 100),
+      async (gateway, upstream) => {
+        const answers = await Promise.all([gateway.chat(), gateway.chat(), gateway.chat()]);
+        expect(answers.map((answer) => answer.headers.get('x-sluice-refusal'))).toEqual([code, code, code]);
+        await eventually(() => expect(gateway.ends).toHaveLength(3));
+        expect(upstream.requests).toHaveLength(1);
+        expect(gateway.slotsInUse()).toBe(0);
+        expect(gateway.settlements.filter((settlement) => settlement.kind === 'unused')).toHaveLength(2);
+      },
+      { change: oneSlot },
+    );
+  });
+});
+
 describe('an answer that the adapter cannot take', () => {
   it.each([
     ['a preamble without end', (response) => {

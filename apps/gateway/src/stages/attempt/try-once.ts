@@ -16,7 +16,7 @@ import {
   zeroUsage,
 } from '@sluice/contracts';
 import type { SlotLease } from '@sluice/limits';
-import type { BreakerPass } from '@sluice/resilience';
+import type { Breaker, BreakerPass } from '@sluice/resilience';
 import type { Transport } from '@sluice/providers';
 import type { Call, Resolved } from '../../call.ts';
 import type { CompiledKey } from '../../compiled-config.ts';
@@ -57,14 +57,12 @@ export async function tryOnce(call: Call, deps: TryDeps, plan: AttemptPlan, entr
   const breaker = deps.breakers.of(entry);
   const pass = breaker.tryEnter();
   if (pass === undefined) {
-    const retryAtMs = breaker.report().retryAtMs;
-    return skipped('breaker_open', { code: 'upstream_unavailable', retryAfterMs: retryAtMs === undefined ? 1_000 : Math.max(1, retryAtMs - deps.clock.now()) });
+    return breakerOpen(deps, breaker);
   }
   const capacity = deps.capacity.pick(entry);
   if (capacity === undefined) {
     pass.ignore();
-    const rest = deps.capacity.restOf(entry);
-    return skipped('no_capacity', rest.from === 'account' ? { code: 'upstream_account', retryAfterMs: rest.forMs } : { code: 'upstream_rate_limited', refusedBy: 'upstream', retryAfterMs: rest.forMs });
+    return accountsRest(deps, entry);
   }
   const queuedAt = deps.clock.monotonic();
   let slot: Awaited<ReturnType<typeof waitForSlot>>;
@@ -82,6 +80,12 @@ export async function tryOnce(call: Call, deps: TryDeps, plan: AttemptPlan, entr
     if (slot === 'timeout') return skipped('queue_timeout', { code: 'queue_timeout', retryAfterMs: 1_000 });
     return { kind: 'refused', refusal: refusalOf(slot, (call.key as CompiledKey).workspace.policy) };
   }
+  const changed = slot.waitMs > 0 ? changedMeanwhile(deps, entry, capacity, breaker, pass) : undefined;
+  if (changed !== undefined) {
+    pass.ignore();
+    slot.release();
+    return changed;
+  }
   try {
     const request = buildRequest(call, deps, entry, capacity);
     const refusal = isRefusal(request) ? request : await recordStart(call, deps);
@@ -96,6 +100,22 @@ export async function tryOnce(call: Call, deps: TryDeps, plan: AttemptPlan, entr
     slot.release();
     throw error;
   }
+}
+
+/** Who waited may find that the provider fails by now, or that the account rests: a whole queue would run into it. */
+function changedMeanwhile(deps: TryDeps, entry: PlannedAttempt, { cooldownUntil, accountFaultUntil }: CredentialCapacity, breaker: Breaker, pass: BreakerPass): TryResult | undefined {
+  if (!pass.probe && breaker.state.kind !== 'closed') return breakerOpen(deps, breaker);
+  return Math.max(cooldownUntil, accountFaultUntil) > deps.clock.monotonic() ? accountsRest(deps, entry) : undefined;
+}
+
+function breakerOpen({ clock }: TryDeps, breaker: Breaker): TryResult {
+  const { retryAtMs } = breaker.report();
+  return skipped('breaker_open', { code: 'upstream_unavailable', retryAfterMs: retryAtMs === undefined ? 1_000 : Math.max(1, retryAtMs - clock.now()) });
+}
+
+function accountsRest({ capacity }: TryDeps, entry: PlannedAttempt): TryResult {
+  const rest = capacity.restOf(entry);
+  return skipped('no_capacity', rest.from === 'account' ? { code: 'upstream_account', retryAfterMs: rest.forMs } : { code: 'upstream_rate_limited', refusedBy: 'upstream', retryAfterMs: rest.forMs });
 }
 
 /** What cannot be recorded is not sent. */

@@ -153,6 +153,25 @@ describe('the usage event', () => {
   });
 });
 
+describe('a connection that goes on', () => {
+  it('is not cut by the fault of a call that it has answered', async () => {
+    const senseless = '{"choices":[],"usage":{"prompt_tokens":9007199254740991,"completion_tokens":1}}';
+    let count = 0;
+    await withGateway(
+      (response, request, body) => {
+        count += 1;
+        if (count === 1) response.writeHead(200).end(senseless);
+        else setTimeout(() => scripts.whole(response), 100);
+      },
+      async (gateway) => {
+        expect(await (await gateway.chat()).text()).toBe(senseless);
+        expect(await (await gateway.chat()).text()).toContain('Hello there');
+        await eventually(() => expect(gateway.faults).toHaveLength(1));
+      },
+    );
+  });
+});
+
 describe('two requests on one connection without waiting', () => {
   it('both come back when the client goes away before the first is answered', async () => {
     let count = 0;
