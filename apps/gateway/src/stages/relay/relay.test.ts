@@ -158,7 +158,7 @@ describe('a connection that goes on', () => {
     const senseless = '{"choices":[],"usage":{"prompt_tokens":9007199254740991,"completion_tokens":1}}';
     let count = 0;
     await withGateway(
-      (response, request, body) => {
+      (response) => {
         count += 1;
         if (count === 1) response.writeHead(200).end(senseless);
         else setTimeout(() => scripts.whole(response), 100);
