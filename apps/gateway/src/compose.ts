@@ -249,7 +249,8 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
   refusals.start();
   reporter.start();
   outboxPublisher.start();
-  const liveness = setInterval(() => void limits.heartbeat(), HEARTBEAT_MS);
+  const beat = async (): Promise<void> => limits.heartbeat();
+  const liveness = setInterval(() => void beat().catch((error: unknown) => logger.error({ err: error }, 'the liveness lease could not be renewed')), HEARTBEAT_MS);
   liveness.unref();
 
   return {
