@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { OperatorState, type LedgerRow, LedgerPage, type SimFault, SimStats, type StackFile } from '@sluice/contracts';
 import { freePortBase } from '@sluice/testing';
 import { stackSettings, type StackSettings } from '../stack/settings.ts';
-import { stopStack } from '../stack/stop-stack.ts';
+import { removeData, stopStack } from '../stack/stop-stack.ts';
 import { readState } from '../supervisor/supervisor-state.ts';
 import { stackFiles } from '../stack/settings.ts';
 import { bringUp } from '../verbs/up.ts';
@@ -79,7 +79,7 @@ export async function startFullStack(): Promise<FullStack> {
     },
     async stop() {
       await stopStack(dataDir);
-      rmSync(dataDir, { recursive: true, force: true });
+      removeData(dataDir);
     },
   };
 }

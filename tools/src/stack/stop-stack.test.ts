@@ -1,12 +1,12 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { identify, isAlive, type ProcessIdentity } from '../supervisor/process-identity.ts';
 import type { SupervisorState } from '../supervisor/supervisor-state.ts';
 import { writePrivateJson } from './private-file.ts';
 import { stackFiles } from './settings.ts';
-import { stopStack } from './stop-stack.ts';
+import { removeData, stopStack } from './stop-stack.ts';
 
 const children: ChildProcess[] = [];
 
@@ -52,5 +52,13 @@ describe('stopStack', () => {
 
   it('has nothing to do where nothing was started', async () => {
     expect(await stopStack(join(dataDir, 'elsewhere'))).toEqual([]);
+  });
+
+  it('removes a database that had to be put outside of the folder, too', () => {
+    const outside = mkdtempSync(join(tmpdir(), 'sluice-outside-'));
+    const inside = mkdtempSync(join(tmpdir(), 'sluice-inside-'));
+    symlinkSync(outside, join(inside, 'postgres'));
+    removeData(inside);
+    expect([existsSync(inside), existsSync(outside)]).toEqual([false, false]);
   });
 });

@@ -1,4 +1,5 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, lstatSync, readlinkSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isAlive, signal } from '../supervisor/process-identity.ts';
 import { stopProcess } from '../supervisor/stop-process.ts';
@@ -32,7 +33,10 @@ export async function stopStack(dataDir: string): Promise<string[]> {
   return stopped;
 }
 
-/** Removes everything that the stack wrote. */
+/** Removes everything that the stack wrote, a database that had to be put elsewhere included. */
 export function removeData(dataDir: string): void {
-  if (existsSync(dataDir)) rmSync(dataDir, { recursive: true, force: true });
+  if (!existsSync(dataDir)) return;
+  const database = join(dataDir, 'postgres');
+  if (lstatSync(database, { throwIfNoEntry: false })?.isSymbolicLink()) rmSync(readlinkSync(database), { recursive: true, force: true });
+  rmSync(dataDir, { recursive: true, force: true });
 }

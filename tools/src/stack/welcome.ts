@@ -11,7 +11,7 @@ export function welcome(stack: StackFile): string {
       ['gateway', services.gateway.url, 'OpenAI and Anthropic SDKs'],
       ['operator console', `${services['control-plane'].url}/_console`, `sign in as ${stack.operator.user} / ${stack.operator.password}`],
       ['tenant console', services.console.url, 'sign in as one of the people below'],
-      ['router', services.router.url, ''],
+      ['router', `${services.router.url}/docs`, ''],
       ['fault controls', services['provider-sim'].url, 'POST /providers/<primary|secondary|tertiary>/fault'],
       ['SNS/SQS', services.spine.url, 'region eu-central-1, any credentials'],
     ]),

@@ -26,8 +26,9 @@ async function main(): Promise<void> {
     clock: systemClock,
     logPath: files.log,
     save(state) {
-      writePrivateJson(files.state, state);
+      // First the stack file: whoever reads that the stack runs may look at it in the same moment.
       if (state.phase === 'running') writePrivateJson(files.stack, describeStack(settings, secrets, state));
+      writePrivateJson(files.state, state);
     },
   });
   const stop = () => void supervisor.stop().then(() => process.exit(0));

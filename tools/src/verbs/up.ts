@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { closeSync, mkdirSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { StackFile } from '@sluice/contracts';
@@ -27,6 +27,8 @@ export async function up(settings: StackSettings): Promise<number> {
   const found = readState(files.state);
   if (found !== undefined && isAlive(found.supervisor) && found.phase === 'running') {
     console.log('The stack is already running.');
+    const ignored = Object.keys(settings.env).filter((name) => name.startsWith('SLUICE_SECRET_'));
+    if (ignored.length > 0) console.log(`It does not see ${ignored.join(', ')}: run \`KEEP=1 make down\` first, then this again.`);
     console.log(welcome(runningStack(settings.dataDir)));
     return 0;
   }
@@ -48,7 +50,11 @@ export async function bringUp(settings: StackSettings): Promise<StackFile> {
   const left = await stopStack(settings.dataDir);
   if (left.length > 0) console.log(`Stopped what an earlier run had left: ${left.join(', ')}.`);
   const faults = await preflight(settings);
-  if (faults.length > 0) throw new StackError(faults.join('\n'));
+  if (faults.length > 0) {
+    // The look at the disk may have made the folder.
+    if (existsSync(settings.dataDir) && readdirSync(settings.dataDir).length === 0) rmdirSync(settings.dataDir);
+    throw new StackError(faults.join('\n'));
+  }
 
   mkdirSync(settings.dataDir, { recursive: true, mode: 0o700 });
   const secrets = loadOrCreateSecrets(files.secrets);
