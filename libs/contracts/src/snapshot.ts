@@ -31,7 +31,8 @@ export const ConfigPatch = z.object({
 });
 export type ConfigPatch = z.infer<typeof ConfigPatch>;
 
-const ROW = {
+/** The schema of one row of each table. */
+export const CONFIG_ROW = {
   tenants: Tenant,
   workspaces: Workspace,
   keys: ApiKeyRecord,
@@ -40,7 +41,7 @@ const ROW = {
   models: Model,
   cells: Cell,
   killSwitches: KillSwitch,
-} as const;
+} as const satisfies Record<ConfigTable, z.ZodType>;
 
 /**
  * The snapshot after a patch; the old one is untouched.
@@ -54,7 +55,7 @@ export function applyPatch(snapshot: ConfigSnapshot, patch: ConfigPatch): Config
   for (const { table, id, value } of patch.changes) {
     const rows: Record<string, unknown> = { ...next[table] };
     if (value === undefined) delete rows[id];
-    else rows[id] = ROW[table].parse(value);
+    else rows[id] = CONFIG_ROW[table].parse(value);
     Object.assign(next, { [table]: rows });
   }
   return next;

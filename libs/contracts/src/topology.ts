@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ANOMALY_TYPES } from './events.ts';
 
 /**
  * The declared event spine: three topics, their queues, each with a dead-letter queue. The CDKTF stack, the embedded
@@ -64,21 +65,8 @@ export function exportQueue(tenantId: string): QueueDeclaration {
   return queue(`${tenantId}-audit-export`, 'audit-events', undefined, { tenant_id: [tenantId] });
 }
 
-const ANOMALIES_FOR_OPERATORS = [
-  'refusals.throttled',
-  'refusals.shed',
-  'refusals.quota',
-  'refusals.unauthenticated',
-  'breaker.opened',
-  'breaker.closed',
-  'provider.account_fault',
-  'quota.warning',
-  'quota.exhausted',
-  'outbox.ageing',
-  'outbox.full',
-  'snapshot.ageing',
-  'gateway.restarted',
-] as const;
+/** Everything but the callers' own mistakes. */
+const ANOMALIES_FOR_OPERATORS = ANOMALY_TYPES.filter((type) => type !== 'refusals.client_error');
 
 /** The topology with an export queue for each of these tenants. */
 export function declareTopology(exportTenants: readonly string[]): Topology {

@@ -1,28 +1,4 @@
-import type { z } from 'zod';
-import {
-  ApiKeyRecord,
-  Cell,
-  KillSwitch,
-  Model,
-  Plan,
-  Provider,
-  Tenant,
-  Workspace,
-  type ConfigSnapshot,
-  type ConfigTable,
-} from '@sluice/contracts';
-
-/** The schema of one row of each configuration table. */
-export const ROW_SCHEMA = {
-  tenants: Tenant,
-  workspaces: Workspace,
-  keys: ApiKeyRecord,
-  plans: Plan,
-  providers: Provider,
-  models: Model,
-  cells: Cell,
-  killSwitches: KillSwitch,
-} as const satisfies Record<ConfigTable, z.ZodType>;
+import { CONFIG_ROW, type ConfigSnapshot, type ConfigTable } from '@sluice/contracts';
 
 const ID_FIELD = {
   tenants: 'id',
@@ -50,7 +26,7 @@ export function fieldPath(path: readonly PropertyKey[]): string {
 
 /** Parses a row strictly; a row whose own id differs from the id it is stored under is a fault too. */
 export function parseRow(table: ConfigTable, id: string, value: unknown): { value: unknown } | { faults: RowFault[] } {
-  const parsed = ROW_SCHEMA[table].safeParse(value);
+  const parsed = CONFIG_ROW[table].safeParse(value);
   if (!parsed.success) {
     return { faults: parsed.error.issues.map((i) => ({ table, id, path: fieldPath(i.path), message: i.message })) };
   }

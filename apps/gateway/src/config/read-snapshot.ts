@@ -1,17 +1,6 @@
-import { ApiKeyRecord, Cell, CONFIG_TABLES, type ConfigSnapshot, KillSwitch, Model, Plan, Provider, Tenant, Workspace } from '@sluice/contracts';
+import { CONFIG_ROW, CONFIG_TABLES, type ConfigSnapshot } from '@sluice/contracts';
 import { z } from 'zod';
 import type { Log } from '../log.ts';
-
-const ROWS = {
-  tenants: Tenant,
-  workspaces: Workspace,
-  keys: ApiKeyRecord,
-  plans: Plan,
-  providers: Provider,
-  models: Model,
-  cells: Cell,
-  killSwitches: KillSwitch,
-} as const;
 
 const Envelope = z.object({ version: z.int().min(1) }).catchall(z.unknown());
 
@@ -27,7 +16,7 @@ export function readSnapshot(value: unknown, logger: Log): ConfigSnapshot {
     const rows = z.record(z.string(), z.unknown()).parse(envelope[table]);
     const good: Record<string, unknown> = {};
     for (const [id, row] of Object.entries(rows)) {
-      const parsed = ROWS[table].safeParse(row);
+      const parsed = CONFIG_ROW[table].safeParse(row);
       if (parsed.success) good[id] = parsed.data;
       else logger.error({ table, id, reason: z.prettifyError(parsed.error).slice(0, 500) }, 'configuration row left out: it is not valid');
     }
