@@ -14,10 +14,11 @@ export async function rotateKey(store: ConfigStore, clock: Clock, call: RouteCal
   const { keys, workspaces } = store.snapshot();
   const old = Object.hasOwn(keys, keyId) ? keys[keyId] : undefined;
   if (old === undefined) throw new ProblemError(404, 'Not found');
-  const graceEnd = new Date(clock.now() + graceSeconds * 1000).toISOString();
+  const nowMs = clock.now();
+  const graceEnd = new Date(nowMs + graceSeconds * 1000).toISOString();
   const made = createApiKey();
   const { expiresAt, ...same } = old;
-  const next = ApiKeyRecord.parse({ ...same, keyId: made.keyId, digest: made.digest, createdAt: new Date(clock.now()).toISOString() });
+  const next = ApiKeyRecord.parse({ ...same, keyId: made.keyId, digest: made.digest, createdAt: new Date(nowMs).toISOString() });
   const retiring: ApiKeyRecord = { ...old, expiresAt: expiresAt !== undefined && expiresAt < graceEnd ? expiresAt : graceEnd };
   const tenant = workspaces[old.workspace]?.tenant;
   const owner = { actor: actorOf(call), workspace: old.workspace, ...(tenant === undefined ? {} : { tenant_id: tenant }) };

@@ -72,7 +72,8 @@ export async function tryOnce(call: Call, deps: TryDeps, plan: AttemptPlan, entr
     pass.ignore();
     throw error;
   }
-  const queueMs = deps.clock.monotonic() - queuedAt;
+  // Of a slot that was free, nothing: a pause of this process is no wait for capacity.
+  const queueMs = isSlot(slot) ? slot.waitMs : deps.clock.monotonic() - queuedAt;
   call.timing.queueMs += queueMs;
   if (!isSlot(slot)) {
     pass.ignore();
