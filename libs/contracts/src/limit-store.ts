@@ -53,6 +53,8 @@ export interface BucketView {
 export interface QuotaView {
   readonly level: Level;
   readonly id: string;
+  /** The quota window's id in the policy, unique within its level. */
+  readonly window: string;
   readonly meter: QuotaMeter;
   readonly limit: number;
   /** Used and reserved. */

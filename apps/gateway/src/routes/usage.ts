@@ -13,6 +13,7 @@ export function usageBody(key: CompiledKey, view: LimitsView): object {
     queued: view.queued,
     quotas: view.quotas.map((quota) => ({
       level: quota.level,
+      window: quota.window,
       meter: quota.meter,
       mode: quota.mode,
       limit: quota.limit,
