@@ -43,8 +43,8 @@ chaos: ## induce failures and assert recovery
 verify: ## check that what is deployed equals what is declared and that the ledger reconciles
 	@$(RUN) verify
 
-verify-deep: ## the long versions of verify
-	@$(RUN) verify-deep
+verify-deep: ## the long versions of verify; CHECK=word for those whose name holds it
+	@$(RUN) verify-deep $(CHECK)
 
 logs: ## follow the logs of the running parts; PART=gateway for one
 	@$(RUN) logs -f $(PART)

@@ -8,7 +8,8 @@ import { logs } from './verbs/logs.ts';
 import { seed } from './verbs/seed.ts';
 import { status } from './verbs/status.ts';
 import { up } from './verbs/up.ts';
-import { verify, verifyDeep } from './verbs/verify.ts';
+import { verify } from './verbs/verify.ts';
+import { verifyDeep } from './verbs/verify-deep.ts';
 
 type Verb = (settings: StackSettings, args: readonly string[]) => Promise<number>;
 

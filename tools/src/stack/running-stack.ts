@@ -11,3 +11,5 @@ export function runningStack(dataDir: string): StackFile {
   if (stack === undefined) throw new StackError('No stack runs here. Start it with `make up`.');
   return stack;
 }
+
+export const isRunning = (dataDir: string): boolean => StackFile.safeParse(readJson(stackFiles(dataDir).stack)).success;

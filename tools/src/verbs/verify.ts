@@ -47,9 +47,3 @@ async function verifyLedger(stack: StackFile, from: Date): Promise<boolean> {
     reconcile(ledger, providers),
   );
 }
-
-/** The long forms do not exist yet, and this says so. */
-export async function verifyDeep(settings: StackSettings): Promise<number> {
-  console.log('There are no long forms of verify yet (no mutation checks, no soak): this runs `make verify`.');
-  return verify(settings);
-}
