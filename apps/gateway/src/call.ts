@@ -109,6 +109,8 @@ export interface Call {
   // relay, settle
   /** The last bytes of a stream, with its end marker: sent only after the record is on disk. */
   tail: Buffer | undefined;
+  /** The relay ended the stream because a hard quota ran out in its middle. */
+  stoppedByQuota: boolean;
   refusal: Refusal | undefined;
   /** Bytes of an upstream's own error body that pass to the caller instead of a rendered refusal. */
   passThrough: { readonly status: number; readonly body: Buffer; readonly contentType: string } | undefined;

@@ -17,6 +17,7 @@ import { createCallReport } from './report/call-report.ts';
 import { createGatewayMetrics } from './report/gateway-metrics.ts';
 import { createLiveCounters } from './report/live-counters.ts';
 import { createRefusalAnomalies } from './report/refusal-anomalies.ts';
+import { createQuotaAlerts } from './report/quota-alerts.ts';
 import { createReporter } from './report/reporter.ts';
 import { asOtherRoutes, createApp } from './routes/app.ts';
 import { createAdmitStage } from './stages/admit/admit.ts';
@@ -37,6 +38,8 @@ import { createSecretResolver } from './upstream/secrets.ts';
 /** How long a boot without a saved configuration waits for the control plane before it opens its port all the same. */
 const FIRST_CONFIG_MS = 15_000;
 const HEARTBEAT_MS = 3_000;
+/** Workspaces whose estimate errors are reported. */
+const REPORTED_ESTIMATES = 50;
 const OUTBOX_SEGMENT_BYTES = 8 * 1024 * 1024;
 
 /**
@@ -152,7 +155,11 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
         });
       },
     }),
-    relay: createRelayStage(),
+    relay: createRelayStage({
+      limits,
+      estimator,
+      onTopUpFault: (call, error) => logger.error({ err: error, request_id: call.id }, 'the reservation of a stream could not be topped up'),
+    }),
     settle: createSettleStage({
       clock,
       limits,
@@ -164,6 +171,7 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
         logger: callLog,
         counters,
         anomalies: refusals,
+        quotaAlerts: createQuotaAlerts(publishAnomaly),
         metrics: createGatewayMetrics(metrics, { inFlight: () => server.inFlight, configAgeMs: () => config.ageMs }),
       }),
     }),
@@ -197,6 +205,12 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
       config_connected: config.connected,
       config_age_ms: config.ageMs,
       store: 'memory',
+      estimates: estimator.errors(REPORTED_ESTIMATES).map(({ workspace, calls, uncalibratedPercent, calibratedPercent }) => ({
+        workspace,
+        calls,
+        uncalibrated_percent: uncalibratedPercent,
+        calibrated_percent: calibratedPercent,
+      })),
       outbox: {
         epoch: stats.epoch,
         last_sequence: stats.lastSequence,

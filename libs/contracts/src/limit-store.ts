@@ -62,6 +62,8 @@ export interface QuotaView {
   readonly mode: 'hard' | 'soft';
   /** When the window frees something again, epoch milliseconds. */
   readonly resetAtMs: number;
+  /** Shares of the limit at which somebody is told, percent. */
+  readonly alertAtPercent: readonly number[];
 }
 
 /** The tightest bucket of each kind over all levels, and all quota windows. */

@@ -29,7 +29,7 @@ export function viewOf(levels: readonly LevelState[], nowMs: number, monotonicMs
     for (const { definition, counter, level, id, meter } of state.windows) {
       counter.roll(nowMs);
       const used = counter.used + counter.reserved;
-      quotas.push({ level, id, window: definition.id, meter, limit: definition.limit, used, mode: definition.mode, resetAtMs: counter.resetAt() });
+      quotas.push({ level, id, window: definition.id, meter, limit: definition.limit, used, mode: definition.mode, resetAtMs: counter.resetAt(), alertAtPercent: definition.alertAtPercent });
     }
   }
   return {

@@ -48,6 +48,7 @@ async function report(gateway: string, seconds: SecondCounts[], extra: Partial<G
     config_connected: true,
     config_age_ms: 0,
     store: 'memory',
+    estimates: [],
     outbox: { epoch: 1, last_sequence: 0, published_sequence: 0, acked_sequence: 0, pending: 0, oldest_age_ms: 0, bytes: 0, segments: 0 },
     rss_bytes: 1,
     in_flight: 0,

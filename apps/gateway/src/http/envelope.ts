@@ -49,6 +49,7 @@ export function createCall({ id, request, response, cancel, config, dialect, ope
     verdict: undefined,
     stopTimers: undefined,
     tail: undefined,
+    stoppedByQuota: false,
     refusal: undefined,
     passThrough: undefined,
     figures: undefined,

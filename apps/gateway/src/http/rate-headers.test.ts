@@ -5,7 +5,7 @@ it.each([[0, '0s'], [17, '17ms'], [0.2, '1ms'], [1500, '1.5s'], [360_000, '6m0s'
   expect(goDuration(ms)).toBe(text);
 });
 
-const quota = { level: 'workspace', id: 'u', window: 'month', resetAtMs: 0 } as const;
+const quota = { level: 'workspace', id: 'u', window: 'month', resetAtMs: 0, alertAtPercent: [80, 100] } as const;
 const VIEW: LimitsView = {
   requests: { limit: 10, remaining: 4, resetMs: 600 },
   tokens: { limit: 1000, remaining: 0, resetMs: 90_000 },

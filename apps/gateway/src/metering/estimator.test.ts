@@ -1,23 +1,42 @@
-import { createEstimator } from './estimator.ts';
+import { createEstimator, type CallShape } from './estimator.ts';
 
 const usage = (input: number, output: number) => ({ input, cache_read: 0, cache_write: 0, output, reasoning: 0, audio: 0 });
+const shape = (more: Partial<CallShape> = {}): CallShape => ({ workspace: 'ws', model: 'm', bodyBytes: 400, choices: 1, maxOutputTokens: undefined, defaultOutputTokens: 256, ...more });
 
 describe('estimator', () => {
   it('starts from four bytes a token and the default output', () => {
-    expect(createEstimator().expect('ws', 'm', 400, 1, undefined, 256)).toEqual({ inputTokens: 100, outputTokens: 256 });
+    expect(createEstimator().expect(shape())).toEqual({ inputTokens: 100, outputTokens: 256 });
   });
 
-  it('moves towards what the provider counted, for that workspace and model only', () => {
+  it('believes the first call at once and the mean of the first ten, for that workspace and model only', () => {
     const estimator = createEstimator();
-    for (let i = 0; i < 100; i += 1) estimator.observe('ws', 'm', 400, 1, usage(200, 20));
-    expect(estimator.expect('ws', 'm', 400, 1, undefined, 256)).toEqual({ inputTokens: 200, outputTokens: 20 });
-    expect(estimator.expect('other', 'm', 400, 1, undefined, 256)).toEqual({ inputTokens: 100, outputTokens: 256 });
+    estimator.observe(shape(), usage(200, 20), 120);
+    expect(estimator.expect(shape())).toEqual({ inputTokens: 200, outputTokens: 20 });
+    estimator.observe(shape(), usage(200, 40), 240);
+    expect(estimator.expect(shape())).toEqual({ inputTokens: 200, outputTokens: 30 });
+    expect(estimator.charsPerToken('ws', 'm')).toBe(6);
+    expect(estimator.expect(shape({ workspace: 'other' }))).toEqual({ inputTokens: 100, outputTokens: 256 });
+    expect(estimator.charsPerToken('ws', 'other')).toBe(4);
+  });
+
+  it('follows a customer whose answers become longer', () => {
+    const estimator = createEstimator();
+    for (let i = 0; i < 100; i += 1) estimator.observe(shape(), usage(100, 20), 0);
+    for (let i = 0; i < 50; i += 1) estimator.observe(shape(), usage(100, 400), 0);
+    expect(estimator.expect(shape()).outputTokens).toBeGreaterThan(390);
   });
 
   it('never expects more output than the caller allows, and multiplies by the choices', () => {
     const estimator = createEstimator();
-    expect(estimator.expect('ws', 'm', 40, 3, 10, 256).outputTokens).toBe(30);
-    estimator.observe('ws', 'm', 40, 3, usage(10, 60));
-    expect(estimator.expect('ws', 'm', 40, 1, undefined, 256).outputTokens).toBe(20);
+    expect(estimator.expect(shape({ choices: 3, maxOutputTokens: 10 })).outputTokens).toBe(30);
+    estimator.observe(shape({ choices: 3 }), usage(10, 60), 0);
+    expect(estimator.expect(shape()).outputTokens).toBe(20);
+  });
+
+  it('tells its error with and without calibration, by workspace', () => {
+    const estimator = createEstimator();
+    // Uncalibrated: 100 + 256 against 220, that is 136 too many each time; calibrated: only the first time.
+    for (let i = 0; i < 10; i += 1) estimator.observe(shape(), usage(200, 20), 0);
+    expect(estimator.errors(5)).toEqual([{ workspace: 'ws', calls: 10, uncalibratedPercent: 61.8, calibratedPercent: 6.2 }]);
   });
 });

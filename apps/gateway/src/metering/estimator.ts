@@ -1,16 +1,25 @@
-import { inputTokens, outputTokens, type TokenUsage } from '@sluice/contracts';
+import { inputTokens, outputTokens, totalTokens, type TokenUsage } from '@sluice/contracts';
 
-/** Weight of a new observation. */
+/** Weight of a new observation once there are enough of them. */
 const ALPHA = 0.1;
-/** Bytes of request body per input token before anything was observed. */
-const FIRST_BYTES_PER_TOKEN = 4;
-/** Pairs of workspace and model that are remembered; the oldest is forgotten first. */
+/** Bytes of request body per input token, and characters of text per output token, before anything was observed. */
+const FIRST_PER_TOKEN = 4;
+/** Pairs of workspace and model that are remembered; the one unused longest is forgotten first. */
 const MAX_PAIRS = 50_000;
 
-interface Calibration {
-  bytesPerToken: number;
-  /** Mean output of one choice, tokens; 0 before the first observation. */
-  output: number;
+/** What a call is known to ask for before it runs. */
+export interface CallShape {
+  /** Slug. */
+  readonly workspace: string;
+  /** Catalogue id of the model that was resolved. */
+  readonly model: string;
+  readonly bodyBytes: number;
+  /** Answers asked for (`n`). */
+  readonly choices: number;
+  /** Bound from the body, per choice; undefined when the body sets none. */
+  readonly maxOutputTokens: number | undefined;
+  /** The policy's expectation of an unbounded call that nothing is known of. */
+  readonly defaultOutputTokens: number;
 }
 
 export interface Estimate {
@@ -18,39 +27,109 @@ export interface Estimate {
   readonly outputTokens: number;
 }
 
+/** How far expectations were from what providers counted: sum of absolute errors over sum of tokens, percent. */
+export interface EstimateError {
+  readonly workspace: string;
+  readonly calls: number;
+  /** Had every call been expected without calibration. */
+  readonly uncalibratedPercent: number;
+  /** Of the expectation that was in force for each call. */
+  readonly calibratedPercent: number;
+}
+
 /**
- * Expects what a call will use, and learns from what it did use, per workspace and model. Exponentially weighted means:
- * bytes of body per input token, and output tokens per choice. An expectation, not a bound: a long answer tops its
- * reservation up and the settlement trues it up.
+ * Expects what a call will use, and learns from what it did use, per workspace and model: bytes of body per input token,
+ * output tokens per choice, characters per output token. Means over the first ten calls, exponentially weighted from
+ * then on. An expectation, not a bound: a long answer tops its reservation up and the settlement trues it up.
  */
 export interface Estimator {
-  /** @param maxOutputTokens bound from the body, per choice; undefined when the body sets none. */
-  expect(workspaceId: string, model: string, bodyBytes: number, choices: number, maxOutputTokens: number | undefined, defaultOutputTokens: number): Estimate;
-  /** Only what a provider counted may be observed here. */
-  observe(workspaceId: string, model: string, bodyBytes: number, choices: number, usage: TokenUsage): void;
+  expect(shape: CallShape): Estimate;
+  /** Characters of one output token of this workspace and model. */
+  charsPerToken(workspace: string, model: string): number;
+  /**
+   * Only what a provider counted may be observed here.
+   *
+   * @param outputChars characters of generated text over all choices; 0 when unknown.
+   */
+  observe(shape: CallShape, usage: TokenUsage, outputChars: number): void;
+  /** Errors so far by workspace, the busiest first, at most `top`. */
+  errors(top: number): EstimateError[];
 }
+
+class Calibration {
+  calls = 0;
+  bytesPerToken = FIRST_PER_TOKEN;
+  /** Mean output of one choice, tokens; 0 before the first observation. */
+  output = 0;
+  charsPerToken = FIRST_PER_TOKEN;
+  actual = 0;
+  uncalibratedError = 0;
+  calibratedError = 0;
+
+  expect(shape: CallShape): Estimate {
+    const perChoice = this.calls === 0 ? shape.defaultOutputTokens : Math.max(1, Math.ceil(this.output));
+    return estimate(shape, this.bytesPerToken, perChoice);
+  }
+
+  learn(shape: CallShape, usage: TokenUsage, outputChars: number): void {
+    const actual = totalTokens(usage);
+    this.actual += actual;
+    this.uncalibratedError += Math.abs(sum(estimate(shape, FIRST_PER_TOKEN, shape.defaultOutputTokens)) - actual);
+    this.calibratedError += Math.abs(sum(this.expect(shape)) - actual);
+    this.calls += 1;
+    const weight = Math.max(ALPHA, 1 / this.calls);
+    const input = inputTokens(usage);
+    const output = outputTokens(usage);
+    if (input > 0) this.bytesPerToken += weight * (shape.bodyBytes / input - this.bytesPerToken);
+    this.output += weight * (output / shape.choices - this.output);
+    if (outputChars > 0 && output > 0) this.charsPerToken += weight * (outputChars / output - this.charsPerToken);
+  }
+}
+
+const FIRST = new Calibration();
 
 export function createEstimator(): Estimator {
   const pairs = new Map<string, Calibration>();
+  const find = (workspace: string, model: string): Calibration => pairs.get(`${workspace} ${model}`) ?? FIRST;
   return {
-    expect(workspaceId, model, bodyBytes, choices, maxOutputTokens, defaultOutputTokens) {
-      const known = pairs.get(`${workspaceId} ${model}`);
-      const input = Math.max(1, Math.ceil(bodyBytes / (known?.bytesPerToken ?? FIRST_BYTES_PER_TOKEN)));
-      const perChoice = known === undefined || known.output === 0 ? defaultOutputTokens : Math.max(1, Math.ceil(known.output));
-      return { inputTokens: input, outputTokens: Math.min(perChoice, maxOutputTokens ?? perChoice) * choices };
-    },
-    observe(workspaceId, model, bodyBytes, choices, usage) {
-      const key = `${workspaceId} ${model}`;
-      const input = inputTokens(usage);
-      const output = outputTokens(usage) / choices;
-      const known = pairs.get(key);
+    expect: (shape) => find(shape.workspace, shape.model).expect(shape),
+    charsPerToken: (workspace, model) => find(workspace, model).charsPerToken,
+    observe(shape, usage, outputChars) {
+      const name = `${shape.workspace} ${shape.model}`;
+      let known = pairs.get(name);
       if (known === undefined) {
         if (pairs.size >= MAX_PAIRS) pairs.delete(pairs.keys().next().value as string);
-        pairs.set(key, { bytesPerToken: input > 0 ? bodyBytes / input : FIRST_BYTES_PER_TOKEN, output });
-        return;
+        pairs.set(name, (known = new Calibration()));
       }
-      if (input > 0) known.bytesPerToken += ALPHA * (bodyBytes / input - known.bytesPerToken);
-      known.output += ALPHA * (output - known.output);
+      known.learn(shape, usage, outputChars);
+    },
+    errors(top) {
+      const sums = new Map<string, { calls: number; actual: number; uncalibrated: number; calibrated: number }>();
+      for (const [name, pair] of pairs) {
+        const workspace = name.slice(0, name.indexOf(' '));
+        const known = sums.get(workspace) ?? { calls: 0, actual: 0, uncalibrated: 0, calibrated: 0 };
+        known.calls += pair.calls;
+        known.actual += pair.actual;
+        known.uncalibrated += pair.uncalibratedError;
+        known.calibrated += pair.calibratedError;
+        sums.set(workspace, known);
+      }
+      return [...sums]
+        .sort(([, a], [, b]) => b.calls - a.calls)
+        .slice(0, top)
+        .map(([workspace, { calls, actual, uncalibrated, calibrated }]) => ({
+          workspace,
+          calls,
+          uncalibratedPercent: percent(uncalibrated, actual),
+          calibratedPercent: percent(calibrated, actual),
+        }));
     },
   };
 }
+
+function estimate({ bodyBytes, choices, maxOutputTokens }: CallShape, bytesPerToken: number, perChoice: number): Estimate {
+  return { inputTokens: Math.max(1, Math.ceil(bodyBytes / bytesPerToken)), outputTokens: Math.min(perChoice, maxOutputTokens ?? perChoice) * choices };
+}
+
+const sum = ({ inputTokens: input, outputTokens: output }: Estimate): number => input + output;
+const percent = (error: number, actual: number): number => (actual === 0 ? 0 : Math.round((error / actual) * 1000) / 10);

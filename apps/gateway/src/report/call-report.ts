@@ -5,6 +5,7 @@ import type { CallEnd } from '../stages/settle/settle.ts';
 import type { Log } from '../log.ts';
 import type { GatewayMetrics } from './gateway-metrics.ts';
 import type { LiveCounters } from './live-counters.ts';
+import type { createQuotaAlerts } from './quota-alerts.ts';
 import type { RefusalAnomalies } from './refusal-anomalies.ts';
 
 export interface CallReportDeps {
@@ -12,11 +13,12 @@ export interface CallReportDeps {
   readonly logger: Log;
   readonly counters: LiveCounters;
   readonly anomalies: RefusalAnomalies;
+  readonly quotaAlerts: ReturnType<typeof createQuotaAlerts>;
   readonly metrics: GatewayMetrics;
 }
 
 /** Step 6 of the settle contract: one log line, live counters, metrics, and the anomaly of a refusal. */
-export function createCallReport({ clock, logger, counters, anomalies, metrics }: CallReportDeps): (call: Call, end: CallEnd) => void {
+export function createCallReport({ clock, logger, counters, anomalies, quotaAlerts, metrics }: CallReportDeps): (call: Call, end: CallEnd) => void {
   return (call, end) => {
     const owner = call.key?.workspace;
     const { queueMs, startedAt, firstByteAt } = call.timing;
@@ -40,6 +42,7 @@ export function createCallReport({ clock, logger, counters, anomalies, metrics }
     if (call.refusal !== undefined && !call.started) {
       anomalies.record({ outcome: end.outcome, requestId: call.id, tenant: owner?.tenant.id, workspace: owner?.workspace.slug, limit: call.refusal.limit });
     }
+    if (call.view !== undefined && owner !== undefined) quotaAlerts(call.view, { requestId: call.id, tenant: owner.tenant.id, workspace: owner.workspace.slug });
     logger.info(line(call, end, overhead), 'call');
   };
 }

@@ -100,7 +100,7 @@ export async function startGateway(options: GatewayOptions) {
       onRecordFault: (_call, error) => faults.push(error),
       onAccountFault: () => undefined,
     }),
-    relay: createRelayStage(options.slowReaderMs === undefined ? {} : { slowReaderMs: options.slowReaderMs }),
+    relay: createRelayStage({ limits, estimator, onTopUpFault: (_call, error) => faults.push(error), ...(options.slowReaderMs === undefined ? {} : { slowReaderMs: options.slowReaderMs }) }),
     settle: createSettleStage({
       clock,
       limits: {

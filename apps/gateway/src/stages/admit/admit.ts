@@ -2,7 +2,7 @@ import type { AdmitResult, LimitStore, Price, Refusal, UsageOutbox } from '@slui
 import type { Call, Resolved } from '../../call.ts';
 import type { CompiledKey } from '../../compiled-config.ts';
 import type { Stage } from '../../stage.ts';
-import type { Estimator } from '../../metering/estimator.ts';
+import type { CallShape, Estimator } from '../../metering/estimator.ts';
 import { billedPriceOf, dearestCost } from '../../metering/pricing.ts';
 import { refusalOf } from './limit-refusal.ts';
 
@@ -23,15 +23,7 @@ export function createAdmitStage({ limits, estimator, outbox }: AdmitDeps): Stag
       if (!outbox.accepting()) return { code: 'metering_full', retryAfterMs: 5_000 };
       const key = call.key as CompiledKey;
       const resolved = call.resolved as Resolved;
-      const { workspace, policy } = key.workspace;
-      const expected = estimator.expect(
-        workspace.uuid,
-        resolved.candidates[0].id,
-        resolved.inbound.bytes.length,
-        resolved.choices,
-        resolved.maxOutputTokens,
-        policy.defaultOutputTokens,
-      );
+      const expected = estimator.expect(shapeOf(key, resolved));
       const reservation = {
         inputTokens: expected.inputTokens,
         outputTokens: resolved.inbound.operation === 'embeddings' || resolved.inbound.operation === 'count_tokens' ? 0 : expected.outputTokens,
@@ -42,6 +34,18 @@ export function createAdmitStage({ limits, estimator, outbox }: AdmitDeps): Stag
       const result = limits.admit({ leaseId: call.id, scope: key.scope, reservation });
       return result instanceof Promise ? result.then((later) => take(call, later)) : take(call, result);
     },
+  };
+}
+
+/** What the estimator knows of a call before it runs. */
+export function shapeOf(key: CompiledKey, resolved: Resolved): CallShape {
+  return {
+    workspace: key.workspace.workspace.slug,
+    model: resolved.candidates[0].id,
+    bodyBytes: resolved.inbound.bytes.length,
+    choices: resolved.choices,
+    maxOutputTokens: resolved.maxOutputTokens,
+    defaultOutputTokens: key.workspace.policy.defaultOutputTokens,
   };
 }
 

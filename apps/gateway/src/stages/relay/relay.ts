@@ -1,33 +1,47 @@
-import type { Call } from '../../call.ts';
+import type { Call, Resolved } from '../../call.ts';
 import type { Stage } from '../../stage.ts';
 import type { StreamEnd, StreamOpenAnswer } from '../../upstream/open-answer.ts';
 import { cancelRefusal } from '../../pipeline.ts';
 import { setAnswerHeaders } from './answer-headers.ts';
 import { finalRefusal } from '../attempt/next-step.ts';
-import type { Refusal } from '@sluice/contracts';
+import type { LimitStore, Refusal } from '@sluice/contracts';
+import type { CompiledKey } from '../../compiled-config.ts';
+import type { Estimator } from '../../metering/estimator.ts';
+import { finalUsage } from '../../metering/final-usage.ts';
+import { cutStream } from './stream-ending.ts';
+import { StreamTopUp } from './stream-top-up.ts';
 
 /** What one stream may keep for a client that reads slower than the provider writes. */
 const MAX_BUFFERED_BYTES = 256 * 1024;
 /** A client that takes nothing for this long, with its buffer full, is cut. */
 const SLOW_READER_MS = 30_000;
 
+export interface RelayDeps {
+  readonly limits: Pick<LimitStore, 'topUp'>;
+  readonly estimator: Pick<Estimator, 'charsPerToken'>;
+  /** A reservation could not be topped up because the store failed. */
+  readonly onTopUpFault: (call: Call, error: unknown) => void;
+  readonly slowReaderMs?: number;
+}
+
 /**
  * Streams go to the client buffer by buffer, in the tick they come; the one with the end marker stays back for settle. A
  * whole answer is sent by settle altogether, because its headers carry the price.
  */
-export function createRelayStage({ slowReaderMs = SLOW_READER_MS }: { slowReaderMs?: number } = {}): Stage {
+export function createRelayStage(deps: RelayDeps): Stage {
   return {
     name: 'relay',
     run(call) {
       const answer = call.answer;
       if (answer === undefined || answer.kind === 'whole') return undefined;
-      return relayStream(call, answer, slowReaderMs);
+      return relayStream(call, answer, deps);
     },
   };
 }
 
-function relayStream(call: Call, answer: StreamOpenAnswer, slowReaderMs: number): Promise<Refusal | undefined> {
+function relayStream(call: Call, answer: StreamOpenAnswer, deps: RelayDeps): Promise<Refusal | undefined> {
   const { response } = call;
+  const { slowReaderMs = SLOW_READER_MS } = deps;
   if (!response.committed) {
     setAnswerHeaders(call);
     response.commit(200, { stream: true, contentType: answer.contentType });
@@ -36,6 +50,11 @@ function relayStream(call: Call, answer: StreamOpenAnswer, slowReaderMs: number)
     let paused = false;
     let slowTimer: NodeJS.Timeout | undefined;
     let finished = false;
+    /** A hard quota has run out and the workspace asked to be cut then. */
+    let stopping = false;
+    const topUp = topUpOf(call, deps, () => {
+      stopping = (call.key as CompiledKey).workspace.policy.stopMidStream;
+    });
     let unsubscribe: () => void = () => undefined;
     const finish = (refusal: Refusal | undefined): void => {
       if (finished) return;
@@ -63,6 +82,11 @@ function relayStream(call: Call, answer: StreamOpenAnswer, slowReaderMs: number)
           call.tail = call.tail === undefined ? chunk : Buffer.concat([call.tail, chunk]);
           return;
         }
+        topUp.seen(answer.reader.outputChars);
+        if (stopping && stopAt(call, answer, chunk)) {
+          finish(undefined);
+          return;
+        }
         if (!response.write(chunk) && !paused && response.bufferedBytes > MAX_BUFFERED_BYTES) {
           paused = true;
           answer.pause();
@@ -74,4 +98,30 @@ function relayStream(call: Call, answer: StreamOpenAnswer, slowReaderMs: number)
       },
     });
   });
+}
+
+function topUpOf(call: Call, { limits, estimator, onTopUpFault }: RelayDeps, onExhausted: () => void): StreamTopUp {
+  const { candidates, billedPrice } = call.resolved as Resolved;
+  return new StreamTopUp({
+    limits,
+    lease: call.lease as NonNullable<Call['lease']>,
+    reservedTokens: call.reservation?.outputTokens ?? 0,
+    charsPerToken: estimator.charsPerToken((call.key as CompiledKey).workspace.workspace.slug, candidates[0].id),
+    price: billedPrice,
+    onExhausted,
+    onFault: (error) => onTopUpFault(call, error),
+  });
+}
+
+/** Ends the stream correctly after this buffer and stops the provider; false when this buffer offers no place for it. */
+function stopAt(call: Call, answer: StreamOpenAnswer, chunk: Buffer): boolean {
+  const { inbound, choices } = call.resolved as Resolved;
+  const { usage } = finalUsage({ usage: answer.reader.usage, outputChars: answer.reader.outputChars, ended: false }, call.reservation?.inputTokens ?? 0);
+  const cut = cutStream(call.dialect, chunk, choices, call.dialect === 'anthropic' || inbound.wantsUsage ? usage : undefined);
+  if (cut === undefined) return false;
+  call.response.write(cut.forward);
+  call.tail = cut.ending;
+  call.stoppedByQuota = true;
+  answer.abort();
+  return true;
 }

@@ -34,7 +34,7 @@ function exactFigures(call: Call): CallFigures {
   const attempt = call.attempts[answer.attemptIndex] as CallAttempt;
   if (!seen.ended) {
     const fault = answer.kind === 'stream' ? answer.fault : undefined;
-    attempt.outcome = fault !== undefined ? OUTCOME_OF_FAULT[fault.kind] : call.cancel.reason !== undefined ? 'cancelled' : 'truncated';
+    attempt.outcome = fault !== undefined ? OUTCOME_OF_FAULT[fault.kind] : call.cancel.reason !== undefined || call.stoppedByQuota ? 'cancelled' : 'truncated';
   }
   const final = finalUsage(seen, call.reservation?.inputTokens ?? 0);
   // Where nothing was generated nothing is billed, but what the provider counted is our cost all the same.
@@ -52,7 +52,7 @@ function exactFigures(call: Call): CallFigures {
     usageSource: final.usageSource,
     costNanoUsd: costOf(call.attempts),
     billedNanoUsd,
-    finishReason: answer.kind === 'whole' ? answer.parsed.finishReason : answer.reader.finishReason,
+    finishReason: call.stoppedByQuota ? 'quota' : answer.kind === 'whole' ? answer.parsed.finishReason : answer.reader.finishReason,
   };
 }
 

@@ -15,6 +15,7 @@ import { inBandError, refusalResponse } from '../../http/refusal-response.ts';
 import { settledEvent, type UnplacedSettled } from '../../metering/usage-events.ts';
 import { setAnswerHeaders } from '../relay/answer-headers.ts';
 import { figuresOf, outcomeOf } from './figures.ts';
+import { shapeOf } from '../admit/admit.ts';
 import { finishOrCut } from './finish-or-cut.ts';
 import { tailWithUsage } from './tail.ts';
 
@@ -173,7 +174,7 @@ function giveVerdict(call: Call): void {
 
 function learn(call: Call, estimator: Estimator, figures: CallFigures | undefined): void {
   if (figures?.usageSource !== 'provider') return;
-  const resolved = call.resolved as Resolved;
-  const { workspace } = (call.key as CompiledKey).workspace;
-  estimator.observe(workspace.uuid, resolved.candidates[0].id, resolved.inbound.bytes.length, resolved.choices, figures.usage);
+  const { answer } = call;
+  const outputChars = answer === undefined ? 0 : answer.kind === 'whole' ? answer.parsed.outputChars : answer.reader.outputChars;
+  estimator.observe(shapeOf(call.key as CompiledKey, call.resolved as Resolved), figures.usage, outputChars);
 }
