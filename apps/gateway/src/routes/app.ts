@@ -1,6 +1,6 @@
 import express, { type ErrorRequestHandler, type Express, type NextFunction, type Request, type Response } from 'express';
 import { type IncomingMessage, type ServerResponse } from 'node:http';
-import { HEADER, type Clock, type LimitStore, type Refusal } from '@sluice/contracts';
+import { HEADER, type Clock, type LimitsView, type LimitStore, type Refusal } from '@sluice/contracts';
 import type { CompiledConfig, CompiledKey } from '../compiled-config.ts';
 import { createClientResponse } from '../http/client-response.ts';
 import { dialectOf } from '../http/hot-routes.ts';
@@ -21,9 +21,13 @@ export interface AppDeps extends PlaceDeps {
   readonly logger: Log;
 }
 
-interface Caller {
+interface Known {
   readonly config: CompiledConfig;
   readonly key: CompiledKey;
+}
+
+interface Caller extends Known {
+  readonly view: LimitsView;
 }
 
 const MODEL_ROUTES = /^\/v1\/(models|usage)(\/|$)/;
@@ -42,7 +46,7 @@ export function createApp(deps: AppDeps): Express {
     response.json({ status: 'ok' });
   });
 
-  app.use((request, response, next) => {
+  app.use(async (request, response, next) => {
     const id = ids.requestId();
     response.locals.requestId = id;
     response.setHeader(HEADER.requestId, id);
@@ -52,7 +56,9 @@ export function createApp(deps: AppDeps): Express {
       refuse(request, response, caller);
       return;
     }
-    callers.set(request, caller);
+    const view = await deps.limits.view(caller.key.scope);
+    setRateHeaders({ setHeader: (name, value) => response.setHeader(name, value) }, view, dialectOf(request.path, request.headers), clock.now());
+    callers.set(request, { ...caller, view });
     next();
   });
 
@@ -69,10 +75,8 @@ export function createApp(deps: AppDeps): Express {
     else response.json(model);
   });
 
-  app.get('/v1/usage', async (request, response) => {
-    const { key } = callerOf(request);
-    const view = await deps.limits.view(key.scope);
-    setRateHeaders({ setHeader: (name, value) => response.setHeader(name, value) }, view, dialectOf(request.path, request.headers), clock.now());
+  app.get('/v1/usage', (request, response) => {
+    const { key, view } = callerOf(request);
     response.json(usageBody(key, view));
   });
 
@@ -93,7 +97,7 @@ export function createApp(deps: AppDeps): Express {
   app.use(onError);
   return app;
 
-  function identify(request: Request): Caller | Refusal {
+  function identify(request: Request): Known | Refusal {
     const config = deps.currentConfig();
     if (config === undefined) return { code: 'not_ready', retryAfterMs: 2_000 };
     const key = authenticateRequest(config, request, clock.now());

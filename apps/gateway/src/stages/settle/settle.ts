@@ -60,6 +60,7 @@ export function createSettleStage(deps: SettleDeps): Stage {
         call.refusal = { code: 'metering_full', retryAfterMs: 5_000 };
         call.passThrough = undefined;
       }
+      if (call.view === undefined && call.key !== undefined) await lookAtLimits(call, call.key, deps.limits).catch(note);
       const outcome = figures === undefined || recorded instanceof Error ? outcomeOf(call) : figures.outcome;
       const status = statusOf(call);
       const steps: (() => void | Promise<void>)[] = [
@@ -85,6 +86,11 @@ export function createSettleStage(deps: SettleDeps): Stage {
       return undefined;
     },
   };
+}
+
+/** A caller that is known learns its limits from every answer, also from one that was refused before admission. */
+async function lookAtLimits(call: Call, key: CompiledKey, limits: LimitStore): Promise<void> {
+  call.view = await limits.view(key.scope);
 }
 
 /** The record's place in the outbox, or why it could not be made; without it the answer's last byte is not sent. */
