@@ -123,13 +123,23 @@ export interface ReplayedUse {
 }
 
 /**
+ * - `connected`: decisions are the authority's.
+ * - `degraded`: the authority cannot be reached (or is not reconciled yet); each gateway goes on with its local share, the
+ *   limit divided by the number of gateways last known. `sinceMs` is epoch milliseconds.
+ */
+export type LimitStoreStatus = { readonly state: 'connected' } | { readonly state: 'degraded'; readonly sinceMs: number };
+
+/**
  * The state behind limits. Two implementations (`memory`, `valkey`), one conformance suite.
  *
  * `admit` is atomic: evaluated in the order quota, bulkhead, rate over all levels, and committed only when all pass. A
- * store that fails throws; it never answers "admitted" because it could not look.
+ * store that fails throws; it never answers "admitted" because it could not look. The valkey store without its authority
+ * does not fail: it decides by its local share and says so in `status`.
  */
 export interface LimitStore {
   readonly kind: 'memory' | 'valkey';
+  /** Whether limits are exact now; the memory store is always connected. */
+  readonly status: LimitStoreStatus;
   admit(request: AdmitRequest): MaybePromise<AdmitResult>;
   /** Reserves more for a running call; `undefined` when granted. A hard quota may refuse; rates and slots never do. */
   topUp(lease: AdmissionLease, more: Reservation): MaybePromise<LimitRefusal | undefined>;

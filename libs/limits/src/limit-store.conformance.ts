@@ -193,6 +193,19 @@ export function limitStoreConformance(name: string, createStore: (clock: FakeClo
       expect((await store.view(soft)).quotas).toMatchObject([{ id: 'w', used: 50, limit: 5, mode: 'soft' }]);
     });
 
+    it('shows the use of hard and soft windows beside the thresholds at which an alert is due', async () => {
+      const { store, admit } = setUp();
+      const alerts = { alertAtPercent: [80, 100] };
+      const scope = scopeOf({}, { quotas: [...quota(1000, { id: 'hard', ...alerts }), ...quota(2000, { id: 'soft', mode: 'soft', ...alerts })] });
+      await store.settle(leaseIn(await admit(scope, tokens(790))), used(795));
+      const shown = [
+        { window: 'hard', used: 800, limit: 1000, ...alerts },
+        { window: 'soft', used: 800, limit: 2000, ...alerts },
+      ];
+      expect((await admit(scope, tokens(5))).view.quotas).toMatchObject(shown);
+      expect((await store.view(scope)).quotas).toMatchObject(shown);
+    });
+
     it('keeps what is reserved apart from what is used: a reservation that returns frees its room', async () => {
       const { store, admit } = setUp();
       const scope = scopeOf({}, { quotas: quota(100) });

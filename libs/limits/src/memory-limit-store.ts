@@ -8,6 +8,7 @@ import {
   type LimitRefusal,
   type LimitScope,
   type LimitStore,
+  type LimitStoreStatus,
   type LimitsView,
   type QuotaCheckpoint,
   type ReplayedUse,
@@ -55,6 +56,8 @@ class MemoryLease implements AdmissionLease {
     this.cost = reservation.costNanoUsd;
   }
 }
+
+const ALWAYS_CONNECTED: LimitStoreStatus = { state: 'connected' };
 
 /** The memory store answers at once, so its callers need not wait. */
 export interface MemoryLimitStore extends LimitStore {
@@ -132,6 +135,7 @@ export function createMemoryLimitStore({ clock }: { clock: Clock }): MemoryLimit
 
   return {
     kind: 'memory',
+    status: ALWAYS_CONNECTED,
     admit(request) {
       const compiled = compile(request.scope);
       const { levels } = compiled;
