@@ -31,6 +31,8 @@ export interface UpstreamTarget {
   /** The workspace's UUID. */
   readonly tenantMarker: string;
   readonly carryFields: readonly string[];
+  /** The most that the model can generate, by the catalogue; for dialects that must be told a bound. */
+  readonly maxOutputTokens?: number;
 }
 
 /** A request ready to be sent. */
@@ -80,6 +82,8 @@ export interface WholeAnswer {
   readonly model: string | undefined;
   /** Characters of generated text, for an estimate where usage is absent. */
   readonly outputChars: number;
+  /** The answer in the caller's dialect, where it had to be translated; else the provider's bytes are the answer. */
+  readonly body?: Buffer;
 }
 
 /**
@@ -111,10 +115,14 @@ export interface ProviderAdapter {
   readonly dialect: ProviderDialect;
   /** Operations that pass without translation. */
   readonly operations: readonly Operation[];
+  /** Operations of another dialect that are translated, request and answer, whole and streamed. */
+  readonly translates: readonly Operation[];
+  /** What of a call cannot be carried to this dialect (`unsupported_field`); undefined for every call of its own. */
+  judge(call: InboundCall, carryFields: readonly string[]): Refusal | undefined;
   /** A refusal (`unsupported_field`) names what cannot be carried. */
   buildRequest(call: InboundCall, target: UpstreamTarget): UpstreamRequest | Refusal;
-  /** Classifies an answer with a status of 400 or above. `body` is at most 64 KiB. */
-  classify(status: number, headers: Readonly<Record<string, string | string[] | undefined>>, body: Buffer): UpstreamFault;
+  /** Classifies an answer with a status of 400 or above. `body` is at most 64 KiB; what may reach the caller is in the caller's dialect. */
+  classify(status: number, headers: Readonly<Record<string, string | string[] | undefined>>, body: Buffer, call: InboundCall): UpstreamFault;
   /** A 200 whose body cannot be read, or holds an error, is a fault. */
   readWhole(call: InboundCall, body: Buffer): WholeAnswer | UpstreamFault;
   createStreamReader(call: InboundCall): StreamReader;

@@ -189,12 +189,12 @@ function createExchange(call: UpstreamCall, resolve: (result: OpenAnswer | Faile
     if (decided) return;
     const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, status >= 400 ? Math.min(size, MAX_ERROR_BYTES) : size);
     if (status >= 400) {
-      decide({ kind: 'failed', fault: call.adapter.classify(status, headers, body) });
+      decide({ kind: 'failed', fault: call.adapter.classify(status, headers, body, call.inbound) });
       return;
     }
     const parsed: WholeAnswer | UpstreamFault = call.adapter.readWhole(call.inbound, body);
     if (isFault(parsed)) decide({ kind: 'failed', fault: parsed });
-    else decide({ kind: 'whole', attempt: call.attempt, attemptIndex: call.attemptIndex, status, body, contentType, parsed });
+    else decide({ kind: 'whole', attempt: call.attempt, attemptIndex: call.attemptIndex, status, body: parsed.body ?? body, contentType, parsed });
   };
 
   const onHeaders = (answerStatus: number, answerHeaders: Headers): void => {

@@ -9,6 +9,8 @@ export function createAnthropicAdapter({ clock }: { clock: Pick<Clock, 'now'> })
   return {
     dialect: 'anthropic',
     operations: ['messages', 'count_tokens'],
+    translates: [],
+    judge: () => undefined,
     buildRequest: buildAnthropicRequest,
     classify: (status, headers, body) => classifyAnthropic(status, headers, body, clock.now()),
     readWhole: readAnthropicWhole,

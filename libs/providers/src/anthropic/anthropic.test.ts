@@ -99,7 +99,7 @@ describe('a whole answer of Anthropic', () => {
 });
 
 describe('an error of an Anthropic provider', () => {
-  const classify = (status: number, body = '{}') => adapter.classify(status, {}, Buffer.from(body)).kind;
+  const classify = (status: number, body = '{}') => adapter.classify(status, {}, Buffer.from(body), inbound('{}')).kind;
   it('is told apart by whose fault it is', () => {
     expect([400, 401, 403, 413, 429, 500, 529].map((status) => classify(status))).toEqual(['caller', 'account', 'account', 'caller', 'rate_limited', 'server', 'overloaded']);
     expect(classify(400, '{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens"}}')).toBe('context_window');

@@ -9,6 +9,8 @@ export function createOpenaiAdapter({ clock }: { clock: Pick<Clock, 'now'> }): P
   return {
     dialect: 'openai',
     operations: ['chat', 'embeddings'],
+    translates: [],
+    judge: () => undefined,
     buildRequest: buildOpenaiRequest,
     classify: (status, headers, body) => classifyOpenai(status, headers, body, clock.now()),
     readWhole: (_call, body) => readOpenaiWhole(body),

@@ -72,7 +72,7 @@ describe('usage of OpenAI', () => {
 });
 
 describe('an error of an OpenAI provider', () => {
-  const classify = (status: number, body = '{}', headers = {}) => adapter.classify(status, headers, Buffer.from(body));
+  const classify = (status: number, body = '{}', headers = {}) => adapter.classify(status, headers, Buffer.from(body), inbound('{}'));
   it.each([
     [400, 'caller'],
     [401, 'account'],

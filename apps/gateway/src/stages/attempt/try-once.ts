@@ -133,6 +133,7 @@ async function recordStart(call: Call, deps: TryDeps): Promise<Refusal | undefin
 }
 
 function buildRequest(call: Call, deps: TryDeps, entry: PlannedAttempt, capacity: CredentialCapacity) {
+  const maxOutputTokens = call.config.models.get(entry.model)?.maxOutputTokens;
   const target: UpstreamTarget = {
     baseUrl: entry.provider.baseUrl,
     dialect: entry.provider.dialect,
@@ -141,6 +142,7 @@ function buildRequest(call: Call, deps: TryDeps, entry: PlannedAttempt, capacity
     extraHeaders: entry.provider.headers,
     tenantMarker: (call.key as CompiledKey).workspace.workspace.uuid,
     carryFields: entry.provider.carryFields,
+    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
   };
   return (deps.adapters(entry.provider.dialect) as ProviderAdapter).buildRequest((call.resolved as Resolved).inbound, target);
 }
