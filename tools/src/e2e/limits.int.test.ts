@@ -90,7 +90,7 @@ describe('the retry loop of an unmodified SDK', () => {
     await expect(openai(slug, 5).chat.completions.create({ model: 'sim-small', messages })).rejects.toMatchObject({ status });
     await expect(anthropic(slug, 5).messages.create({ model: 'sim-small', max_tokens: 100, messages })).rejects.toMatchObject({ status });
     expect(performance.now() - startedMs).toBeLessThan(5_000);
-    const answer = await fetch(`${stack.url}/v1/chat/completions`, { method: 'POST', headers: { authorization: `Bearer ${keyOf(slug)}` }, body: JSON.stringify({ model: 'sim-small', messages }) });
+    const answer = await fetch(`${stack.url}/v1/chat/completions`, { method: 'POST', headers: { authorization: `Bearer ${keyOf(slug)}`, 'content-type': 'application/json' }, body: JSON.stringify({ model: 'sim-small', messages }) });
     expect([answer.headers.get('x-should-retry'), Number(answer.headers.get('retry-after')) > 60]).toEqual(['false', true]);
   });
 });
