@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { EVENT_SCHEMA, systemClock, type Anomaly, type GatewayReport } from '@sluice/contracts';
 import { createOutboxPublisher, createSnsPublisher, createSpineClients, openOutbox } from '@sluice/events';
 import { createMemoryLimitStore } from '@sluice/limits';
@@ -37,6 +38,9 @@ import { createSecretResolver } from './upstream/secrets.ts';
 
 /** How long a boot without a saved configuration waits for the control plane before it opens its port all the same. */
 const FIRST_CONFIG_MS = 15_000;
+/** How long a boot with a saved configuration waits to hear whether it may serve. */
+const FIRST_ANSWER_MS = 2_000;
+const REFUSED_RETRY_MS = 500;
 const HEARTBEAT_MS = 3_000;
 /** Workspaces whose estimate errors are reported. */
 const REPORTED_ESTIMATES = 50;
@@ -71,6 +75,8 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
     url: settings.controlPlaneUrl,
     token: settings.controlPlaneToken,
     gatewayId: settings.gatewayId,
+    cellId: settings.cellId,
+    limitStore: limits.kind,
     dataDir: settings.dataDir,
     clock,
     logger,
@@ -232,7 +238,7 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
     host: settings.host,
     port: settings.adminPort,
     metrics,
-    ready: () => ({ ready: recovered && !server.draining, detail: { config_version: config.version, recovered, draining: server.draining } }),
+    ready: () => ({ ready: recovered && !server.draining && config.refused === undefined, detail: { config_version: config.version, recovered, draining: server.draining, ...(config.refused === undefined ? {} : { refused: config.refused }) } }),
   });
   config.start();
   const bringBack = async (): Promise<void> => {
@@ -252,11 +258,14 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
   };
   const waitForConfig = async (): Promise<void> => {
     while (!recovered && !server.draining) {
+      await sleep(REFUSED_RETRY_MS);
       if (await config.ready(FIRST_CONFIG_MS)) await bringBack();
     }
   };
-  if (await config.ready(FIRST_CONFIG_MS)) await bringBack();
-  else void waitForConfig().catch((error: unknown) => logger.error({ err: error }, 'the first configuration could not be put in force'));
+  // The saved configuration would do at once, but the control plane may know that another gateway serves the cell.
+  if (await config.ready(FIRST_CONFIG_MS)) await config.tried(FIRST_ANSWER_MS);
+  await bringBack();
+  if (!recovered) void waitForConfig().catch((error: unknown) => logger.error({ err: error }, 'the first configuration could not be put in force'));
   const { url } = await server.listen(settings.port, settings.host);
   logger.info({ url, admin: admin.url, gateway_id: settings.gatewayId, epoch: outbox.epoch }, 'serving');
   quotas.start();

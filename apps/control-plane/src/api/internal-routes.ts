@@ -5,7 +5,13 @@ import type { GatewayReports } from '../state/gateway-reports.ts';
 import type { ConfigStream } from '../stream/config-stream.ts';
 import { route, type Route } from './route.ts';
 
-const StreamQuery = z.strictObject({ gateway: Name, since: z.coerce.number().int().min(0).default(0) });
+const StreamQuery = z.strictObject({
+  gateway: Name,
+  since: z.coerce.number().int().min(0).default(0),
+  /** The gateway's cell; one that names none is not checked against others. */
+  cell: Name.optional(),
+  store: z.enum(['memory', 'valkey']).default('memory'),
+});
 
 /** What gateways and the BFF ask, each with its own service token. */
 export function internalRoutes(deps: { stream: ConfigStream; reports: GatewayReports; people: People }): Route[] {
@@ -18,7 +24,7 @@ export function internalRoutes(deps: { stream: ConfigStream; reports: GatewayRep
       summary: 'The configuration: events `snapshot`, `patch`, `watermark` and `ping`',
       query: StreamQuery,
       streams: true,
-      handler: ({ res, query }) => deps.stream.serve(res, query.gateway, query.since),
+      handler: ({ res, query }) => deps.stream.serve(res, { id: query.gateway, cell: query.cell, store: query.store }, query.since),
     }),
     route({
       method: 'post',

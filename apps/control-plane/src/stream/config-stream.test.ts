@@ -22,9 +22,9 @@ interface Stream {
   end(): Promise<void>;
 }
 
-async function connect(gateway: string, since = 0): Promise<Stream> {
+async function connect(gateway: string, since = 0, more = ''): Promise<Stream> {
   const abort = new AbortController();
-  const res = await fetch(`${test.url}/internal/config/stream?gateway=${gateway}&since=${since}`, {
+  const res = await fetch(`${test.url}/internal/config/stream?gateway=${gateway}&since=${since}${more}`, {
     headers: { authorization: 'Bearer gateway-token' },
     signal: abort.signal,
   });
@@ -88,5 +88,29 @@ describe('the configuration stream', () => {
     const stream = await connect('gw-1');
     expect(ConfigSnapshot.parse(await stream.next('snapshot')).version).toBe(test.plane.store.version);
     await stream.end();
+  });
+
+  const status = async (query: string): Promise<number> => {
+    const abort = new AbortController();
+    const res = await fetch(`${test.url}/internal/config/stream?${query}`, { headers: { authorization: 'Bearer gateway-token' }, signal: abort.signal });
+    abort.abort();
+    return res.status;
+  };
+
+  it('is refused to a second gateway of a cell whose limits are counted in memory, with what to do', async () => {
+    const first = await connect('gw-1', 0, '&cell=cell-a&store=memory');
+    const res = await fetch(`${test.url}/internal/config/stream?gateway=gw-2&cell=cell-a&store=memory`, { headers: { authorization: 'Bearer gateway-token' } });
+    expect(res.status).toBe(409);
+    expect(((await res.json()) as { detail: string }).detail).toContain('Gateway gw-1 serves cell cell-a');
+    expect(await status('gateway=gw-2&cell=cell-a&store=valkey')).toBe(409);
+    expect(await status('gateway=gw-1&cell=cell-a&store=memory')).toBe(200);
+    expect(await status('gateway=gw-3&cell=cell-b&store=memory')).toBe(200);
+    await first.end();
+  });
+
+  it('is open to every gateway of a cell whose limits are counted in a shared store', async () => {
+    const first = await connect('gw-1', 0, '&cell=cell-a&store=valkey');
+    expect(await status('gateway=gw-2&cell=cell-a&store=valkey')).toBe(200);
+    await first.end();
   });
 });

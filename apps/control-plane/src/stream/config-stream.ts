@@ -1,6 +1,6 @@
 import type { Response } from 'express';
 import type { ConfigPatch, ConfigStreamEvent } from '@sluice/contracts';
-import { sseStream, type SseStream } from '@sluice/service-kit';
+import { ProblemError, sseStream, type SseStream } from '@sluice/service-kit';
 import type { ConfigStore } from '../config/config-store.ts';
 
 /** Up to where the ledger holds everything of a gateway's epoch. */
@@ -10,17 +10,27 @@ export interface Watermark {
   readonly sequence: number;
 }
 
+/** A gateway as it presents itself. */
+export interface StreamingGateway {
+  readonly id: string;
+  /** Undefined for one that does not say; it is not checked against others. */
+  readonly cell: string | undefined;
+  readonly store: 'memory' | 'valkey';
+}
+
 /**
  * Sends the configuration to gateways: a snapshot or the missing patches, then every patch as it is made. A gateway that
  * does not read is dropped by the stream and comes back by itself; it never holds up another.
  */
 export interface ConfigStream {
   /**
-   * Serves one gateway until it goes away. `since` is the version that it has; 0 for none.
+   * Serves one gateway until it goes away. `since` is the version that it has; 0 for none. The same gateway may come
+   * again while its last connection is not known to be dead.
    *
-   * @throws ProblemError 503 while there is no configuration.
+   * @throws ProblemError 503 while there is no configuration; 409 when another gateway serves the cell and one of the
+   *   two counts in its own memory, because each would admit the whole of every limit.
    */
-  serve(res: Response, gatewayId: string, since: number): void;
+  serve(res: Response, gateway: StreamingGateway, since: number): void;
   /** Sends watermarks that moved, and every fifth time a ping; called each second. */
   beat(watermarks: readonly Watermark[]): void;
   /** Ids of the gateways that are connected. */
@@ -31,7 +41,7 @@ export interface ConfigStream {
 const BEATS_PER_PING = 5;
 
 interface Subscriber {
-  readonly gatewayId: string;
+  readonly gateway: StreamingGateway;
   readonly sse: SseStream;
   /** Epoch → sequence that was sent last. */
   readonly watermarks: Map<number, number>;
@@ -46,19 +56,32 @@ export function createConfigStream(deps: { store: ConfigStore }): ConfigStream {
     for (const { sse } of subscribers) sse.sendJson('patch', json);
   });
 
-  function sendWatermarks({ gatewayId, sse, watermarks: sent }: Subscriber, marks: readonly Watermark[]): void {
+  function sendWatermarks({ gateway, sse, watermarks: sent }: Subscriber, marks: readonly Watermark[]): void {
     for (const { gateway_id, epoch, sequence } of marks) {
-      if (gateway_id !== gatewayId || sent.get(epoch) === sequence) continue;
+      if (gateway_id !== gateway.id || sent.get(epoch) === sequence) continue;
       sent.set(epoch, sequence);
       send(sse, { event: 'watermark', data: { gateway_id, epoch, sequence } });
     }
   }
 
+  function refuseSecond({ id, cell, store }: StreamingGateway): void {
+    if (cell === undefined) return;
+    for (const { gateway: other } of subscribers) {
+      if (other.cell !== cell || other.id === id || (store === 'valkey' && other.store === 'valkey')) continue;
+      throw new ProblemError(409, 'The cell has a gateway already', {
+        detail:
+          `Gateway ${other.id} serves cell ${cell} and ${other.store === 'memory' ? 'it' : `gateway ${id}`} counts limits in its own memory, so two would admit twice of every limit. ` +
+          `Stop ${other.id}, give ${id} another cell (SLUICE_CELL_ID), or run both with SLUICE_LIMIT_STORE=valkey.`,
+      });
+    }
+  }
+
   return {
-    serve: (res, gatewayId, since) => {
+    serve: (res, gateway, since) => {
       const snapshot = deps.store.snapshot();
+      refuseSecond(gateway);
       const sse = sseStream(res);
-      const subscriber: Subscriber = { gatewayId, sse, watermarks: new Map() };
+      const subscriber: Subscriber = { gateway, sse, watermarks: new Map() };
       subscribers.add(subscriber);
       sse.onClose(() => subscribers.delete(subscriber));
       const missing = deps.store.patchesSince(since);
@@ -74,7 +97,7 @@ export function createConfigStream(deps: { store: ConfigStore }): ConfigStream {
       }
     },
     get connected() {
-      return [...subscribers].map((subscriber) => subscriber.gatewayId);
+      return [...subscribers].map((subscriber) => subscriber.gateway.id);
     },
     close: () => {
       unsubscribe();

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createFakeClock, type FakeClock } from '@sluice/testing';
+import { createFakeClock, eventually, type FakeClock } from '@sluice/testing';
 import type { CompiledConfig } from '../compiled-config.ts';
 import { rawSnapshot, type RawSnapshot } from '../testing/sample-snapshot.ts';
 import { createSilentLog } from '../testing/silent-log.ts';
@@ -17,15 +17,22 @@ interface Plane {
   /** Resolves with the next connection. */
   connection(): Promise<void>;
   cut(): void;
+  /** From now on connections are answered with 409 and this; undefined lets them in again. */
+  refuse(detail: string | undefined): void;
   close(): Promise<void>;
 }
 
 async function startPlane(): Promise<Plane> {
   const asked: Plane['asked'] = [];
+  let refusal: string | undefined;
   let current: ServerResponse | undefined;
   let arrivals = Promise.withResolvers<void>();
   const server: Server = createServer((req: IncomingMessage, res) => {
     asked.push({ since: new URL(req.url ?? '', 'http://x').searchParams.get('since'), token: req.headers.authorization });
+    if (refusal !== undefined) {
+      res.writeHead(409, { 'content-type': 'application/problem+json' }).end(JSON.stringify({ detail: refusal }));
+      return;
+    }
     res.writeHead(200, { 'content-type': 'text/event-stream' });
     res.flushHeaders();
     current = res;
@@ -39,6 +46,7 @@ async function startPlane(): Promise<Plane> {
     send: (event, data) => void current?.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`),
     connection: () => arrivals.promise,
     cut: () => void current?.destroy(),
+    refuse: (detail) => void (refusal = detail),
     close() {
       server.closeAllConnections();
       return new Promise((resolve) => void server.close(() => resolve()));
@@ -68,6 +76,8 @@ function client(more: Partial<ConfigClientDeps> = {}): { config: ConfigClient; n
     url: plane.url,
     token: 't',
     gatewayId: 'gw-1',
+    cellId: 'cell-shared-1',
+    limitStore: 'memory',
     dataDir,
     clock,
     logger: createSilentLog(),
@@ -169,4 +179,27 @@ it('a row that is not valid is left out and everybody else is served', async () 
   (raw.workspaces['globex-prod'] as Record<string, unknown>).tenant = 'nobody';
   const { config } = await connected(raw);
   expect([...(config.current()?.workspaces.keys() ?? [])]).toEqual(['acme-prod', 'far-away']);
+});
+
+it('a gateway whose cell another one serves refuses calls, says why, and serves when the other is gone', async () => {
+  const first = await connected();
+  await first.config.close();
+  plane.refuse('Gateway gw-0 serves cell cell-shared-1.');
+  const { config } = client();
+  config.start();
+  await config.tried(5_000);
+  expect([config.refused, config.current()]).toEqual(['Gateway gw-0 serves cell cell-shared-1.', undefined]);
+  plane.refuse(undefined);
+  await plane.connection();
+  await eventually(() => expect(config.refused).toBeUndefined());
+  expect(config.current()?.version).toBe(7);
+});
+
+it('a control plane that cannot be reached keeps nobody from serving', async () => {
+  const first = await connected();
+  await first.config.close();
+  const { config } = client({ url: 'http://127.0.0.1:1' });
+  config.start();
+  await config.tried(5_000);
+  expect([config.refused, config.current()?.version]).toEqual([undefined, 7]);
 });

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { CompiledConfig } from '../compiled-config.ts';
 import type { Log } from '../log.ts';
 import { createCompiler } from './compile.ts';
-import { runConfigStream } from './config-stream.ts';
+import { runConfigStream, StreamRefused } from './config-stream.ts';
 import { readSnapshot } from './read-snapshot.ts';
 import { loadSnapshot, saveSnapshot } from './snapshot-file.ts';
 import type { SseEvent } from './sse-parser.ts';
@@ -25,6 +25,8 @@ export interface ConfigClientDeps {
   readonly url: string;
   readonly token: string;
   readonly gatewayId: string;
+  readonly cellId: string;
+  readonly limitStore: 'memory' | 'valkey';
   /** `snapshot.json` is kept here. */
   readonly dataDir: string;
   readonly clock: Clock;
@@ -44,13 +46,17 @@ export interface ConfigClientDeps {
 
 /** The gateway's hold on its configuration: in memory, followed by a stream, and on disk for the next boot. */
 export interface ConfigClient {
-  /** Undefined before the first snapshot, and when the last is older than allowed. */
+  /** Undefined before the first snapshot, when the last is older than allowed, and while another gateway serves the cell. */
   current(): CompiledConfig | undefined;
   /** Version in force; 0 before the first. */
   readonly version: number;
   readonly connected: boolean;
   /** Since the configuration was last known to be current; 0 before the first. */
   readonly ageMs: number;
+  /** Why the control plane lets this gateway not serve; undefined when it does, or was not heard. */
+  readonly refused: string | undefined;
+  /** Resolves when the control plane was heard, or could not be reached, once; or after `timeoutMs`. */
+  tried(timeoutMs: number): Promise<void>;
   /** Loads the saved snapshot, at once, and begins to follow the stream. */
   start(): void;
   /** Resolves when a configuration is in force, true, or after `timeoutMs`, false. */
@@ -71,6 +77,8 @@ export function createConfigClient(deps: ConfigClientDeps): ConfigClient {
   let connected = false;
   /** Set after a gap or a bad patch: only a whole snapshot helps. */
   let needsSnapshot = false;
+  let refused: string | undefined;
+  const firstTry = Promise.withResolvers<void>();
   let running: Promise<void> = Promise.resolve();
   let saveTimer: NodeJS.Timeout | undefined;
   let saving: Promise<void> = Promise.resolve();
@@ -129,11 +137,15 @@ export function createConfigClient(deps: ConfigClientDeps): ConfigClient {
           url: deps.url,
           token: deps.token,
           gatewayId,
+          cellId: deps.cellId,
+          limitStore: deps.limitStore,
           since: needsSnapshot ? 0 : (snapshot?.version ?? 0),
           pingTimeoutMs,
           signal: abort.signal,
           onOpen: () => {
             connected = true;
+            refused = undefined;
+            firstTry.resolve();
             failures = 0;
             heardAtMs = clock.now();
             logger.info({ version: snapshot?.version ?? 0 }, 'following the configuration stream');
@@ -148,8 +160,14 @@ export function createConfigClient(deps: ConfigClientDeps): ConfigClient {
           },
         });
       } catch (error) {
-        if (!abort.signal.aborted) logger.warn({ reason: error instanceof Error ? error.message.slice(0, 300) : 'unknown' }, 'the configuration stream is broken; serving by the last version');
+        if (error instanceof StreamRefused) {
+          if (refused === undefined) logger.error({ reason: error.message }, 'this gateway must not serve its cell; it refuses calls until it may');
+          refused = error.message;
+        } else if (!abort.signal.aborted) {
+          logger.warn({ reason: error instanceof Error ? error.message.slice(0, 300) : 'unknown' }, 'the configuration stream is broken; serving by the last version');
+        }
       }
+      firstTry.resolve();
       connected = false;
       if (abort.signal.aborted) return;
       await pause(Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** failures) * (0.5 + random() / 2), abort.signal);
@@ -159,9 +177,14 @@ export function createConfigClient(deps: ConfigClientDeps): ConfigClient {
 
   const client: ConfigClient = {
     current() {
+      if (refused !== undefined) return undefined;
       if (maxAgeMs !== undefined && clock.now() - heardAtMs > maxAgeMs) return undefined;
       return config;
     },
+    get refused() {
+      return refused;
+    },
+    tried: (timeoutMs) => Promise.race([firstTry.promise, pause(timeoutMs, abort.signal)]),
     get version() {
       return config?.version ?? 0;
     },
