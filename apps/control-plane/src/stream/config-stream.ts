@@ -71,7 +71,7 @@ export function createConfigStream(deps: { store: ConfigStore }): ConfigStream {
       throw new ProblemError(409, 'The cell has a gateway already', {
         detail:
           `Gateway ${other.id} serves cell ${cell} and ${other.store === 'memory' ? 'it' : `gateway ${id}`} counts limits in its own memory, so two would admit twice of every limit. ` +
-          `Stop ${other.id}, give ${id} another cell (SLUICE_CELL_ID), or run both with SLUICE_LIMIT_STORE=valkey.`,
+          `Stop ${other.id}, give ${id} another cell (SLUICE_CELL_ID), or let both count in the shared store.`,
       });
     }
   }
