@@ -34,11 +34,18 @@ export interface SqsQueueAttributes {
   readonly receive_wait_time_seconds?: number;
   readonly redrive_policy?: string;
   readonly redrive_allow_policy?: string;
+  readonly sqs_managed_sse_enabled: boolean;
   /** Inline: a policy resource of its own is slow to destroy. */
   readonly policy?: string;
 }
 
-export const snsTopic = (scope: Construct, id: string, attributes: { readonly name: string }): AwsResource => new AwsResource(scope, id, 'aws_sns_topic', { ...attributes });
+export interface SnsTopicAttributes {
+  readonly name: string;
+  readonly kms_master_key_id: string;
+  readonly policy: string;
+}
+
+export const snsTopic = (scope: Construct, id: string, attributes: SnsTopicAttributes): AwsResource => new AwsResource(scope, id, 'aws_sns_topic', { ...attributes });
 
 export const sqsQueue = (scope: Construct, id: string, attributes: SqsQueueAttributes): AwsResource => new AwsResource(scope, id, 'aws_sqs_queue', { ...attributes });
 
@@ -48,6 +55,7 @@ export interface SnsSubscriptionAttributes {
   readonly endpoint: string;
   readonly raw_message_delivery: boolean;
   readonly filter_policy?: string;
+  readonly filter_policy_scope?: string;
 }
 
 export const snsSubscription = (scope: Construct, id: string, attributes: SnsSubscriptionAttributes): AwsResource =>

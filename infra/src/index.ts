@@ -1,1 +1,2 @@
 export { SpineStack, type SpineStackOptions } from './spine-stack.ts';
+export { synthSpine, writeSpine } from './synth-spine.ts';

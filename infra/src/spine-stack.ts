@@ -1,4 +1,4 @@
-import { dlqAttributes, queueArn, queueAttributes, subscriptionAttributes, topicArn, type QueueDeclaration, type SpinePlace, type Topology } from '@sluice/contracts';
+import { dlqAttributes, queueArn, queueAttributes, subscriptionAttributes, topicArn, topicAttributes, type QueueDeclaration, type SpinePlace, type TopicDeclaration, type Topology } from '@sluice/contracts';
 import { LocalBackend, TerraformProvider, TerraformStack } from 'cdktf';
 import type { Construct } from 'constructs';
 import { snsSubscription, snsTopic, sqsQueue } from './aws-resource.ts';
@@ -39,7 +39,7 @@ export class SpineStack extends TerraformStack {
     super(scope, id);
     new LocalBackend(this, { path: 'spine.tfstate' });
     new AwsProvider(this, options);
-    const topics = new Map(options.topology.topics.map((topic) => [topic.name, snsTopic(this, `topic_${topic.name}`, { name: topic.name })]));
+    const topics = new Map(options.topology.topics.map((topic) => [topic.name, this.#topic(topic, options.place)]));
     for (const declared of options.topology.queues) {
       const subscription = this.#queue(declared, options.place);
       const topic = topics.get(declared.topic);
@@ -47,14 +47,25 @@ export class SpineStack extends TerraformStack {
     }
   }
 
+  #topic(declared: TopicDeclaration, place: SpinePlace) {
+    const attributes = topicAttributes(declared, place);
+    return snsTopic(this, `topic_${declared.name}`, {
+      name: declared.name,
+      kms_master_key_id: attributes['KmsMasterKeyId'] as string,
+      policy: attributes['Policy'] as string,
+    });
+  }
+
   #queue(declared: QueueDeclaration, place: SpinePlace) {
     const own = queueAttributes(declared, place);
     const dead = dlqAttributes(declared, place);
-    const filter = subscriptionAttributes(declared)['FilterPolicy'];
+    const { FilterPolicy: filter, FilterPolicyScope: scope } = subscriptionAttributes(declared);
     const dlq = sqsQueue(this, `queue_${declared.dlq}`, {
       name: declared.dlq,
       message_retention_seconds: Number(dead['MessageRetentionPeriod']),
       redrive_allow_policy: dead['RedriveAllowPolicy'] as string,
+      sqs_managed_sse_enabled: dead['SqsManagedSseEnabled'] === 'true',
+      policy: dead['Policy'] as string,
     });
     const queue = sqsQueue(this, `queue_${declared.name}`, {
       name: declared.name,
@@ -62,6 +73,7 @@ export class SpineStack extends TerraformStack {
       message_retention_seconds: Number(own['MessageRetentionPeriod']),
       receive_wait_time_seconds: Number(own['ReceiveMessageWaitTimeSeconds']),
       redrive_policy: own['RedrivePolicy'] as string,
+      sqs_managed_sse_enabled: own['SqsManagedSseEnabled'] === 'true',
       policy: own['Policy'] as string,
     });
     queue.after(dlq);
@@ -70,7 +82,7 @@ export class SpineStack extends TerraformStack {
       protocol: 'sqs',
       endpoint: queueArn(declared.name, place),
       raw_message_delivery: declared.rawDelivery,
-      ...(filter === undefined ? {} : { filter_policy: filter }),
+      ...(filter === undefined || scope === undefined ? {} : { filter_policy: filter, filter_policy_scope: scope }),
     });
     return subscription.after(queue);
   }

@@ -19,6 +19,7 @@ export * from './topology.ts';
 export * from './topology-attributes.ts';
 export * from './spine-ports.ts';
 export * from './snapshot.ts';
+export * from './topology-exports.ts';
 export * from './api/gateway-report.ts';
 export * from './api/operator.ts';
 export * from './api/simulator.ts';

@@ -4,6 +4,10 @@ export { createOutboxPublisher, usageMessage, type OutboxPublisher, type OutboxP
 export { createSpineClients, type SpineClientOptions, type SpineClients } from './spine/spine-clients.ts';
 export { createSnsPublisher, type SnsPublisherDeps } from './spine/sns-publisher.ts';
 export { createSqsConsumer, type SqsConsumerOptions } from './spine/sqs-consumer.ts';
-export { provisionQueue, provisionTopology } from './spine/provisioner.ts';
-export { compareTopology, describeDeployed, type DeployedTopology } from './spine/compare-topology.ts';
+export { provisionQueue, provisionTopology, removeQueue, unsubscribeQueue } from './spine/provisioner.ts';
+export { canonicalJson, compareQueue, compareTopology } from './spine/compare-topology.ts';
+export { describeDeployed, type Attributes, type DeployedTopology } from './spine/describe-deployed.ts';
+export { listExportQueues } from './spine/list-export-queues.ts';
+export { checkConsumers, type ConsumerCheck } from './spine/check-consumers.ts';
+export { consumerFaults, consumptionFaults, type ConsumerClaim } from './spine/consumer-faults.ts';
 export { readQueueStates, redrive, type QueueState, type RedriveResult } from './spine/queue-states.ts';

@@ -50,7 +50,8 @@ export interface RedriveResult {
 export async function redrive(queue: QueueDeclaration, clients: SpineClients): Promise<RedriveResult> {
   const { waiting } = await depth(clients, queue.dlq);
   try {
-    await clients.sqs.send(new StartMessageMoveTaskCommand({ SourceArn: queueArn(queue.dlq, clients.place), DestinationArn: queueArn(queue.name, clients.place) }));
+    const place = await clients.place();
+    await clients.sqs.send(new StartMessageMoveTaskCommand({ SourceArn: queueArn(queue.dlq, place), DestinationArn: queueArn(queue.name, place) }));
     return { moved: waiting, native: true };
   } catch (error) {
     if (error instanceof Error && /AccessDenied|ResourceNotFound|NonExistentQueue/.test(error.name)) throw error;

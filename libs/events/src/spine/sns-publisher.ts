@@ -52,7 +52,7 @@ export function createSnsPublisher({ spine, logger }: SnsPublisherDeps): EventPu
   const sendBatch = async (batch: readonly OutgoingEvent[]): Promise<string[]> => {
     const topic = (batch[0] as OutgoingEvent).topic;
     try {
-      const answer = await spine.sns.send(new PublishBatchCommand({ TopicArn: topicArn(topic, spine.place), PublishBatchRequestEntries: batch.map(entryOf) }));
+      const answer = await spine.sns.send(new PublishBatchCommand({ TopicArn: topicArn(topic, await spine.place()), PublishBatchRequestEntries: batch.map(entryOf) }));
       const failed = answer.Failed ?? [];
       if (failed.length > 0) logger?.warn({ topic, failed: failed.length, code: failed[0]?.Code }, 'SNS refused a part of a batch');
       return failed.map((entry) => (batch[Number(entry.Id)] as OutgoingEvent).id);
