@@ -20,7 +20,7 @@ const envelope = {
 /** Who wrote a usage event, and its place in that writer's unbroken sequence. */
 export const EventOrigin = z.object({
   gateway_id: Name,
-  /** Counts the boots of this gateway's outbox; starts at 1. */
+  /** One per boot of this gateway's outbox, ever larger: milliseconds of the wall clock, or one more than the last where that is later. */
   epoch: z.int().min(1),
   /** Counts published usage events of the epoch; starts at 1, no gaps. */
   sequence: z.int().min(1),

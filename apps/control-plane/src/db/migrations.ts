@@ -93,9 +93,13 @@ create table ledger_watermarks (gateway_id text not null, epoch integer not null
 create table ledger_positions (gateway_id text not null, epoch integer not null, sequence bigint not null, primary key (gateway_id, epoch, sequence));
 `;
 
+/** Epochs of gateways are milliseconds of the wall clock. */
+const WIDE_EPOCHS = ['ledger', 'ledger_watermarks', 'ledger_positions'].map((table) => `alter table ${table} alter column epoch type bigint;`).join('\n');
+
 export const MIGRATIONS: readonly Migration[] = [
   { id: '0001-configuration', sql: CONFIGURATION },
   { id: '0002-events', sql: EVENTS },
   { id: '0003-ledger', sql: LEDGER },
   { id: '0004-rollups', sql: rollup('hour') + rollup('day') },
+  { id: '0006-wide-epochs', sql: WIDE_EPOCHS },
 ];

@@ -3,7 +3,7 @@ import type { CallSettled } from '@sluice/contracts';
 /** Type of each column of `ledger`, in the order of inserting; the one list that writing is generated from. */
 export const LEDGER_COLUMNS = {
   occurred_at: 'timestamptz', event_id: 'text', traceparent: 'text',
-  gateway_id: 'text', epoch: 'integer', sequence: 'bigint',
+  gateway_id: 'text', epoch: 'bigint', sequence: 'bigint',
   request_id: 'text', client_request_id: 'text', tenant_id: 'text', workspace: 'text', workspace_id: 'text',
   cell_id: 'text', key_id: 'text', operation: 'text', stream: 'boolean', model_requested: 'text',
   feature: 'text', tags: 'jsonb', end_user: 'text',

@@ -96,6 +96,7 @@ function toLedgerRow(row: Record<string, unknown>): LedgerRow {
   return LedgerRow.parse({
     ...row,
     occurred_at: row['at'],
+    epoch: Number(row['epoch']),
     sequence: Number(row['sequence']),
     tenant: row['tenant_id'],
     tokens,

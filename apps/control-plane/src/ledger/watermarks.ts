@@ -11,18 +11,18 @@ export async function advanceWatermarks(tx: Executor, origins: readonly EventOri
   const positions = JSON.stringify(origins.map(({ gateway_id, epoch, sequence }) => ({ gateway_id, epoch, sequence })));
   await tx.execute(sql`
     insert into ledger_watermarks (gateway_id, epoch, sequence)
-    select distinct gateway_id, epoch, 0 from jsonb_to_recordset(${positions}::jsonb) as p(gateway_id text, epoch integer)
+    select distinct gateway_id, epoch, 0 from jsonb_to_recordset(${positions}::jsonb) as p(gateway_id text, epoch bigint)
     on conflict do nothing`);
   await tx.execute(sql`
     insert into ledger_positions (gateway_id, epoch, sequence)
     select p.gateway_id, p.epoch, p.sequence
-    from jsonb_to_recordset(${positions}::jsonb) as p(gateway_id text, epoch integer, sequence bigint)
+    from jsonb_to_recordset(${positions}::jsonb) as p(gateway_id text, epoch bigint, sequence bigint)
     join ledger_watermarks w using (gateway_id, epoch)
     where p.sequence > w.sequence on conflict do nothing`);
   // In an unbroken run above the watermark, each sequence minus its rank is the watermark.
-  const moved = await tx.execute<{ gateway_id: string; epoch: number; sequence: string }>(sql`
+  const moved = await tx.execute<{ gateway_id: string; epoch: string; sequence: string }>(sql`
     with touched as (
-      select distinct gateway_id, epoch from jsonb_to_recordset(${positions}::jsonb) as p(gateway_id text, epoch integer)
+      select distinct gateway_id, epoch from jsonb_to_recordset(${positions}::jsonb) as p(gateway_id text, epoch bigint)
     ), ranked as (
       select w.gateway_id, w.epoch, w.sequence as held, p.sequence, row_number() over (partition by w.gateway_id, w.epoch order by p.sequence) as rank
       from touched join ledger_watermarks w using (gateway_id, epoch) join ledger_positions p using (gateway_id, epoch)
@@ -43,12 +43,12 @@ export async function advanceWatermarks(tx: Executor, origins: readonly EventOri
 
 /** Every watermark. */
 export async function readWatermarks(db: Executor): Promise<Watermark[]> {
-  const found = await db.execute<{ gateway_id: string; epoch: number; sequence: string }>(
+  const found = await db.execute<{ gateway_id: string; epoch: string; sequence: string }>(
     sql`select gateway_id, epoch, sequence from ledger_watermarks order by gateway_id, epoch`,
   );
   return found.rows.map(toWatermark);
 }
 
-function toWatermark(row: { gateway_id: string; epoch: number; sequence: string }): Watermark {
-  return { gateway_id: row.gateway_id, epoch: row.epoch, sequence: Number(row.sequence) };
+function toWatermark(row: { gateway_id: string; epoch: string; sequence: string }): Watermark {
+  return { gateway_id: row.gateway_id, epoch: Number(row.epoch), sequence: Number(row.sequence) };
 }
