@@ -16,6 +16,7 @@ import { recover } from './metering/recover.ts';
 import { pipelineOf } from './pipeline.ts';
 import { createCallReport } from './report/call-report.ts';
 import { createGatewayMetrics } from './report/gateway-metrics.ts';
+import { createHealthAnomalies } from './report/health-anomalies.ts';
 import { createLiveCounters } from './report/live-counters.ts';
 import { createRefusalAnomalies } from './report/refusal-anomalies.ts';
 import { createQuotaAlerts } from './report/quota-alerts.ts';
@@ -42,6 +43,7 @@ const FIRST_CONFIG_MS = 15_000;
 const FIRST_ANSWER_MS = 2_000;
 const REFUSED_RETRY_MS = 500;
 const HEARTBEAT_MS = 3_000;
+const HEALTH_MS = 1_000;
 /** Workspaces whose estimate errors are reported. */
 const REPORTED_ESTIMATES = 50;
 const OUTBOX_SEGMENT_BYTES = 8 * 1024 * 1024;
@@ -119,6 +121,7 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
       });
     },
   });
+  const gatewayMetrics = createGatewayMetrics(metrics, { inFlight: () => server.inFlight, configAgeMs: () => config.ageMs });
   const registry = createAdapterRegistry();
   const estimator = createEstimator();
   const budgets = new Map<string, RetryBudget>();
@@ -178,7 +181,7 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
         counters,
         anomalies: refusals,
         quotaAlerts: createQuotaAlerts(publishAnomaly),
-        metrics: createGatewayMetrics(metrics, { inFlight: () => server.inFlight, configAgeMs: () => config.ageMs }),
+        metrics: gatewayMetrics,
       }),
     }),
   });
@@ -194,6 +197,7 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
     ids,
     childTrace: (header) => childTraceparent(parseTraceparent(header)),
     corsOrigins: settings.corsOrigins,
+    onEarlyRefusal: gatewayMetrics.recordEarlyRefusal,
     onFault: (error, call, stage) => logger.error({ err: error, request_id: call.id, stage }, 'a stage failed'),
   });
   const reporter = createReporter({ url: settings.controlPlaneUrl, token: settings.controlPlaneToken, clock, logger, counters, describe });
@@ -273,6 +277,12 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
   reporter.start();
   outboxPublisher.start();
   const beat = async (): Promise<void> => limits.heartbeat();
+  const tellHealth = createHealthAnomalies(publishAnomaly);
+  const health = setInterval(() => {
+    const { oldestAgeMs, pending } = outbox.stats;
+    tellHealth({ gatewayId: settings.gatewayId, outboxOldestAgeMs: oldestAgeMs, outboxPending: pending, outboxAccepting: outbox.accepting(), configAgeMs: config.ageMs });
+  }, HEALTH_MS);
+  health.unref();
   const liveness = setInterval(() => void beat().catch((error: unknown) => logger.error({ err: error }, 'the liveness lease could not be renewed')), HEARTBEAT_MS);
   liveness.unref();
 
@@ -280,6 +290,7 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
     async close() {
       await server.drain(settings.drainMs);
       clearInterval(liveness);
+      clearInterval(health);
       await reporter.close();
       await refusals.close();
       await quotas.stop();

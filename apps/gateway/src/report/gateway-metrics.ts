@@ -1,4 +1,4 @@
-import type { CallSettled, Outcome, Operation } from '@sluice/contracts';
+import type { CallSettled, ErrorCode, Outcome, Operation } from '@sluice/contracts';
 import { boundedLabel, type Metrics } from '@sluice/service-kit';
 
 /** Tenants that stand for themselves in labels; later ones are `other`. */
@@ -18,6 +18,8 @@ export interface MeasuredCall {
 
 export interface GatewayMetrics {
   record(call: MeasuredCall): void;
+  /** A request that was refused before it was a call: draining, no configuration, malformed. */
+  recordEarlyRefusal(code: ErrorCode): void;
 }
 
 /** What the gateway exposes on its private port. Labels are bounded: operations and outcomes by their lists, tenants by count. */
@@ -27,12 +29,14 @@ export function createGatewayMetrics(metrics: Metrics, state: { inFlight(): numb
   const overhead = metrics.histogram('sluice_gateway_overhead_us', 'Our own time up to the first upstream byte, microseconds.', ['operation'], OVERHEAD_BUCKETS_US);
   const queue = metrics.histogram('sluice_gateway_queue_ms', 'Wait for provider capacity, milliseconds.', ['operation'], QUEUE_BUCKETS_MS);
   const ttfb = metrics.histogram('sluice_gateway_ttfb_ms', 'Time to the first byte of an answer, milliseconds.', ['operation'], TTFB_BUCKETS_MS);
+  const early = metrics.counter('sluice_gateway_early_refusals_total', 'Requests that were refused before they were calls, by code.', ['code']);
   const inFlight = metrics.gauge('sluice_gateway_in_flight', 'Calls that run now.');
   const age = metrics.gauge('sluice_gateway_config_age_ms', 'Since the configuration was last known to be current, milliseconds.');
   Object.assign(inFlight, { collect: () => inFlight.set(state.inFlight()) });
   Object.assign(age, { collect: () => age.set(state.configAgeMs()) });
 
   return {
+    recordEarlyRefusal: (code) => early.inc({ code }),
     record({ tenant, operation, outcome, latency }) {
       calls.inc({ operation, outcome, tenant: tenant === undefined ? 'none' : tenantLabel(tenant) });
       if (latency === undefined) return;
