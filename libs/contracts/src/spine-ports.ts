@@ -40,8 +40,22 @@ export interface EventConsumer {
   stop(): Promise<void>;
   /** Makes every delivery fail (the chaos hook `consumer broken`). */
   setBroken(broken: boolean): void;
-  readonly state: { readonly broken: boolean; readonly handled: number; readonly failed: number; readonly lastError: string | undefined };
+  readonly state: {
+    readonly broken: boolean;
+    readonly handled: number;
+    /** Deliveries that failed; one message may fail several times. */
+    readonly failed: number;
+    readonly deadLettered: number;
+    readonly lastError: string | undefined;
+  };
 }
+
+/** Message attribute of a dead letter: why its last delivery failed. */
+export const DEAD_LETTER_REASON = 'sluice_dead_letter_reason';
+/** A larger body is dead-lettered unread, UTF-8 bytes: SNS takes no larger message. */
+export const MAX_EVENT_BYTES = 256 * 1024;
+/** Objects and arrays inside one another in the body of an event; deeper ones are dead-lettered unread. */
+export const MAX_EVENT_DEPTH = 32;
 
 /**
  * The gateway's durable record. `append*` resolve when `write()` has returned, so what they recorded survives a kill of

@@ -1,4 +1,4 @@
-import { TOPOLOGY, type EventConsumer, type EventHandler, type EventPublisher, type IncomingEvent, type QueueDeclaration, type Topology } from '@sluice/contracts';
+import { DEAD_LETTER_REASON, TOPOLOGY, type EventConsumer, type EventHandler, type EventPublisher, type IncomingEvent, type QueueDeclaration, type Topology } from '@sluice/contracts';
 import { judgeBatch } from './spine/judge-batch.ts';
 
 interface Stored {
@@ -42,7 +42,7 @@ export function createMemoryBus(topology: Topology = TOPOLOGY): MemoryBus {
   const consumer = (name: string, handler: EventHandler): EventConsumer => {
     const queue = topology.queues.find((candidate) => candidate.name === name);
     if (queue === undefined) throw new RangeError(`no queue ${name} is declared`);
-    const state: { broken: boolean; handled: number; failed: number; lastError: string | undefined } = { broken: false, handled: 0, failed: 0, lastError: undefined };
+    const state: { -readonly [K in keyof EventConsumer['state']]: EventConsumer['state'][K] } = { broken: false, handled: 0, failed: 0, deadLettered: 0, lastError: undefined };
     let started = false;
     let current: Promise<void> | undefined;
 
@@ -59,7 +59,11 @@ export function createMemoryBus(topology: Topology = TOPOLOGY): MemoryBus {
           else {
             state.failed += 1;
             state.lastError = reason;
-            store(stored.receives >= queue.maxReceiveCount ? queue.dlq : name).push(stored);
+            if (stored.receives < queue.maxReceiveCount) store(name).push(stored);
+            else {
+              state.deadLettered += 1;
+              store(queue.dlq).push({ ...stored, event: { ...stored.event, attributes: { ...stored.event.attributes, [DEAD_LETTER_REASON]: reason } } });
+            }
           }
         }
       }

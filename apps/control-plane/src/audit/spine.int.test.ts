@@ -45,7 +45,7 @@ function relayTo(published: OutgoingEvent[], refuse: (events: readonly OutgoingE
 /** The consumers with their handlers laid open, as the spine would call them. */
 function openConsumers(onAnomaly?: (anomaly: Anomaly) => void) {
   const handlers = new Map<ConsumerName, EventHandler>();
-  const idle: EventConsumer = { start: () => undefined, stop: async () => undefined, setBroken: () => undefined, state: { broken: false, handled: 0, failed: 0, lastError: undefined } };
+  const idle: EventConsumer = { start: () => undefined, stop: async () => undefined, setBroken: () => undefined, state: { broken: false, handled: 0, failed: 0, deadLettered: 0, lastError: undefined } };
   createConsumers({
     ledger: createLedger({ db: database.db, clock }),
     db: database.db,

@@ -1,7 +1,9 @@
 import { buildApp } from 'fauxqs';
 import { LOCAL_REGION, TOPOLOGY, type IncomingEvent, type OutgoingEvent, type QueueDeclaration } from '@sluice/contracts';
+import { readDeadLetters } from './dead-letters.ts';
 import { provisionTopology } from './provisioner.ts';
-import { readQueueStates, redrive } from './queue-states.ts';
+import { readQueueStates } from './queue-states.ts';
+import { redrive } from './redrive.ts';
 import { createSnsPublisher } from './sns-publisher.ts';
 import { createSpineClients, type SpineClients } from './spine-clients.ts';
 import { createSqsConsumer } from './sqs-consumer.ts';
@@ -93,8 +95,9 @@ describe('the spine on an emulator', () => {
     await until(async () => (await state('metering'))?.dlq_depth === 1);
     expect(receives).toEqual([1, 2, 3]);
     expect(handled).toEqual(['good']);
-    expect(consumer.state).toMatchObject({ handled: 1, failed: 3, lastError: 'poisoned' });
-    expect(await redrive(declared('metering'), spine)).toEqual({ moved: 1, native: false });
+    expect(consumer.state).toMatchObject({ handled: 1, failed: 3, deadLettered: 1, lastError: 'poisoned' });
+    expect(await readDeadLetters(declared('metering'), spine, 10)).toMatchObject([{ body: '{"id":"poison"}', reason: 'poisoned', attributes: { type: 'call.settled' } }]);
+    expect(await redrive(declared('metering'), spine)).toEqual({ moved: 1, left: 0, refused: 0, native: false, finished: true });
     await until(() => handled.includes('poison'));
     await consumer.stop();
     expect(await state('metering')).toMatchObject({ waiting: 0, in_flight: 0, dlq_depth: 0 });

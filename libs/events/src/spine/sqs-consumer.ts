@@ -1,8 +1,18 @@
-import { ChangeMessageVisibilityBatchCommand, DeleteMessageBatchCommand, type Message, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
-import { RETRY_VISIBILITY_S, type EventConsumer, type EventHandler, type IncomingEvent, type QueueDeclaration } from '@sluice/contracts';
+import { type Message, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
+import { type EventConsumer, type EventHandler, type IncomingEvent, type QueueDeclaration } from '@sluice/contracts';
 import type { SpineLogger } from '../spine-logger.ts';
 import { judgeBatch } from './judge-batch.ts';
+import { settleMessages } from './settle-messages.ts';
 import type { SpineClients } from './spine-clients.ts';
+
+/** One received batch. */
+export interface ConsumedBatch {
+  readonly received: number;
+  readonly failed: number;
+  readonly deadLettered: number;
+  /** From receive to deletion. */
+  readonly durationMs: number;
+}
 
 export interface SqsConsumerOptions {
   readonly spine: Pick<SpineClients, 'sqs' | 'queueUrl'>;
@@ -18,6 +28,8 @@ export interface SqsConsumerOptions {
   readonly receivers?: number;
   /** A handler that takes longer has failed its batch; stays below the queue's visibility timeout. */
   readonly handlerTimeoutMs?: number;
+  /** Told of each batch when it is settled; must not throw. */
+  readonly onBatch?: (batch: ConsumedBatch) => void;
   /** First pause after an outage of SQS; doubles up to 10 s. */
   readonly outageBackoffMs?: number;
 }
@@ -35,20 +47,16 @@ function toEvent(message: Message): IncomingEvent {
   };
 }
 
-/** Seconds until a message that failed at this receive is visible again. */
-function retryAfterS(receiveCount: number): number {
-  return RETRY_VISIBILITY_S[receiveCount - 1] ?? RETRY_VISIBILITY_S[0];
-}
-
 /**
- * Consumes one queue: long polls of ten, handled messages deleted, failed ones back after 1 s, then 3 s, dead-lettered by the
- * queue after its receives. A body that is not JSON has failed without reaching the handler.
+ * Consumes one queue: long polls of ten, one batch at a time in each loop, so memory does not grow with the backlog. Handled
+ * messages are deleted, failed ones come back after 1 s, then 3 s, and are dead-lettered with the reason after the declared
+ * receives. A body that is too large, too deep or no JSON object fails without reaching the handler.
  */
 export function createSqsConsumer(options: SqsConsumerOptions): EventConsumer {
   const { spine, queue, logger } = options;
   const handlerTimeoutMs = options.handlerTimeoutMs ?? Math.max(1000, (queue.visibilityTimeoutS - 5) * 1000);
   const firstBackoffMs = options.outageBackoffMs ?? 250;
-  const state: { broken: boolean; handled: number; failed: number; lastError: string | undefined } = { broken: false, handled: 0, failed: 0, lastError: undefined };
+  const state: { -readonly [K in keyof EventConsumer['state']]: EventConsumer['state'][K] } = { broken: false, handled: 0, failed: 0, deadLettered: 0, lastError: undefined };
   let loops: Promise<void>[] = [];
   let stopping = new AbortController();
 
@@ -87,34 +95,25 @@ export function createSqsConsumer(options: SqsConsumerOptions): EventConsumer {
 
   /** @returns true when every message was handled. */
   const settle = async (url: string, messages: readonly Message[]): Promise<boolean> => {
+    const startedMs = performance.now();
     const events = messages.map(toEvent);
     const failed = state.broken
       ? new Map(events.map((event) => [event.messageId, 'the consumer is broken on purpose']))
       : await judgeBatch(events, options.handler, handlerTimeoutMs);
-    const good = messages.filter((message) => !failed.has(message.MessageId ?? ''));
-    const bad = messages.filter((message) => failed.has(message.MessageId ?? ''));
-    state.handled += good.length;
-    state.failed += bad.length;
-    if (bad.length > 0) {
-      state.lastError = failed.get(bad[0]?.MessageId ?? '');
-      logger?.warn({ queue: queue.name, failed: bad.length, reason: state.lastError }, 'messages failed; delivered again or dead-lettered');
-      await spine.sqs.send(
-        new ChangeMessageVisibilityBatchCommand({
-          QueueUrl: url,
-          Entries: bad.map((message, index) => ({
-            Id: String(index),
-            ReceiptHandle: message.ReceiptHandle,
-            VisibilityTimeout: retryAfterS(Number(message.Attributes?.ApproximateReceiveCount ?? 1)),
-          })),
-        }),
-      );
+    state.handled += messages.length - failed.size;
+    state.failed += failed.size;
+    let deadLettered = 0;
+    if (failed.size > 0) {
+      state.lastError = failed.values().next().value;
+      logger?.warn({ queue: queue.name, failed: failed.size, reason: state.lastError }, 'messages failed; delivered again or dead-lettered');
     }
-    if (good.length > 0) {
-      await spine.sqs.send(
-        new DeleteMessageBatchCommand({ QueueUrl: url, Entries: good.map((message, index) => ({ Id: String(index), ReceiptHandle: message.ReceiptHandle })) }),
-      );
+    try {
+      deadLettered = await settleMessages(spine, queue, url, messages, failed);
+      state.deadLettered += deadLettered;
+    } finally {
+      options.onBatch?.({ received: messages.length, failed: failed.size, deadLettered, durationMs: performance.now() - startedMs });
     }
-    return bad.length === 0;
+    return failed.size === 0;
   };
 
   const loop = async (): Promise<void> => {
