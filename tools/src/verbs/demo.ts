@@ -1,5 +1,6 @@
 import { Pool } from 'undici';
 import { judgeNeighbour, summarise, type TenantRun } from '../demo/noisy-neighbour.ts';
+import { estimateErrors } from '../demo/estimate-errors.ts';
 import { FLOOD, STEADY, type TrafficShape } from '../demo/tenant-traffic.ts';
 import { openLoop } from '../load/open-loop.ts';
 import { sendCall, type CallResult } from '../load/send-call.ts';
@@ -8,6 +9,7 @@ import { stackFiles, type StackSettings } from '../stack/settings.ts';
 import { table } from '../stack/welcome.ts';
 import { isAlive } from '../supervisor/process-identity.ts';
 import { readState } from '../supervisor/supervisor-state.ts';
+import { signInAsOperator } from './operator-api.ts';
 import { bringUp } from './up.ts';
 
 const BEFORE_S = 8;
@@ -56,6 +58,8 @@ export async function demo(settings: StackSettings): Promise<number> {
     const flooderHeld = initech.some((result) => result.outcome === 'shed' || result.outcome === 'throttled');
     if (!flooderHeld) complaints.push('initech was neither shed nor throttled: the flood was not held back');
     console.log(complaints.length === 0 ? '\nThe neighbours were untouched: nothing shed, nothing throttled, no error, no longer wait for provider capacity (p99 within the noise of this machine).' : `\nNOT untouched:\n  ${complaints.join('\n  ')}`);
+    console.log('\nTokens expected of a call against tokens counted, since the gateway started: without calibration, and with it.');
+    console.log(table(estimateErrors(await (await signInAsOperator(stack)).get('/api/state'))).join('\n'));
     console.log(`\nLook at ${stack.services['control-plane'].url}/_console and ${stack.services.console.url}.`);
     return complaints.length === 0 ? 0 : 1;
   } finally {
