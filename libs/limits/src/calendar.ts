@@ -5,6 +5,8 @@ export interface Period {
 }
 
 const HOUR_MS = 3_600_000;
+/** Finding a period's ends takes a fraction of a millisecond, so the last few are kept. */
+const KEPT_PERIODS = 8;
 /** No zone is further from UTC than 14 hours; one more for a change of clocks. */
 const FURTHEST_MS = 15 * HOUR_MS;
 
@@ -58,14 +60,20 @@ function createCalendar(timeZone: string, period: 'day' | 'month'): Calendar {
   };
 
   let last: Period | undefined;
+  const recent: Period[] = [];
+  const holds = (period: Period, ms: number): boolean => ms >= period.startMs && ms < period.endMs;
   return {
     periodAt(ms) {
-      if (last !== undefined && ms >= last.startMs && ms < last.endMs) return last;
+      if (last !== undefined && holds(last, ms)) return last;
+      last = recent.find((period) => holds(period, ms));
+      if (last !== undefined) return last;
       const date = new Date(localDate(ms));
       const [year, month, day] = [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()];
       const first = period === 'day' ? Date.UTC(year, month, day) : Date.UTC(year, month, 1);
       const next = period === 'day' ? Date.UTC(year, month, day + 1) : Date.UTC(year, month + 1, 1);
       last = { startMs: startOf(first), endMs: startOf(next) };
+      recent.push(last);
+      if (recent.length > KEPT_PERIODS) recent.shift();
       return last;
     },
   };

@@ -8,12 +8,15 @@ export interface QuotaState {
   readonly level: Level;
   readonly id: string;
   readonly meter: QuotaMeter;
-  readonly counter: QuotaCounter;
+  /** Replaced when the span changes; what was used and what is reserved go along. */
+  counter: QuotaCounter;
   definition: QuotaWindow;
+  /** Span and zone that the counter was made for. */
+  cut: string;
   /** Above this nothing is admitted; `Infinity` for soft windows. */
   threshold: number;
-  /** False once no longer part of the level's limits; its counter is kept in case it comes back. */
-  active: boolean;
+  /** Use that a checkpoint brought, as it was found there. */
+  readonly restored: readonly (readonly [startMs: number, used: number])[];
 }
 
 /** Steps that a checkpoint holds for a window which no scope has named yet. */
@@ -51,28 +54,35 @@ export class LevelState {
     this.tokensPerMinute = tokens?.perMinute ?? 0;
     this.bulkhead.maxInFlight = concurrency?.inFlight ?? Infinity;
     this.bulkhead.maxQueued = concurrency?.queued ?? Infinity;
-    const before = this.windows;
-    for (const window of before) window.active = false;
-    this.windows = limits.quotas.map((definition) => this.#windowOf(definition, timeZone, nowMs, before, pending));
+    this.windows = limits.quotas.map((definition) => this.#windowOf(definition, timeZone, nowMs, pending));
     return previous !== undefined;
   }
 
-  #windowOf(definition: QuotaWindow, timeZone: string, nowMs: number, before: readonly QuotaState[], pending: PendingSteps): QuotaState {
-    const key = `${definition.id} ${definition.meter} ${JSON.stringify(definition.span)} ${timeZone}`;
+  #windowOf(definition: QuotaWindow, timeZone: string, nowMs: number, pending: PendingSteps): QuotaState {
+    const key = `${definition.id} ${definition.meter}`;
+    const cut = `${JSON.stringify(definition.span)} ${timeZone}`;
     let state = this.#known.get(key);
     if (state === undefined) {
-      const counter = new QuotaCounter(windowSpan(definition.span, timeZone));
-      const earlier = before.find((window) => window.definition.id === definition.id && window.meter === definition.meter);
-      const steps = earlier === undefined ? pending(this.level, this.id, definition.id) : earlier.counter.steps(nowMs);
-      for (const [startMs, used] of steps) counter.addAt(used, startMs, nowMs);
-      state = { level: this.level, id: this.id, meter: definition.meter, counter, definition, threshold: 0, active: true };
+      const restored = pending(this.level, this.id, definition.id);
+      const counter = counterOf(definition, timeZone, restored, nowMs);
+      state = { level: this.level, id: this.id, meter: definition.meter, counter, definition, cut, threshold: 0, restored };
       this.#known.set(key, state);
+    } else if (state.cut !== cut) {
+      const { reserved } = state.counter;
+      state.counter = counterOf(definition, timeZone, state.counter.steps(nowMs), nowMs);
+      state.counter.reserved = reserved;
+      state.cut = cut;
     }
     state.definition = definition;
     state.threshold = thresholdOf(definition);
-    state.active = true;
     return state;
   }
+}
+
+function counterOf(definition: QuotaWindow, timeZone: string, steps: readonly (readonly [number, number])[], nowMs: number): QuotaCounter {
+  const counter = new QuotaCounter(windowSpan(definition.span, timeZone));
+  for (const [startMs, used] of steps) counter.addAt(used, startMs, nowMs);
+  return counter;
 }
 
 function bucketOf(current: TokenBucket | undefined, capacity: number, ratePerMs: number, monotonicMs: number): TokenBucket {

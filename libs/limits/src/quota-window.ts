@@ -101,6 +101,27 @@ export class QuotaCounter {
     return this.#span.forgottenAt(this.#starts[0] ?? this.#stepStartMs);
   }
 
+  /** Replaces all use by these steps. */
+  load(steps: Iterable<readonly [startMs: number, used: number]>, nowMs: number): void {
+    this.used = 0;
+    this.#starts.length = 0;
+    this.#uses.length = 0;
+    for (const [startMs, used] of steps) this.addAt(used, startMs, nowMs);
+  }
+
+  /** Makes the sum of all use this many units: more goes to the step of `nowMs`, less is taken from the oldest. */
+  loadTotal(units: number, nowMs: number): void {
+    this.roll(nowMs);
+    let less = this.used - units;
+    if (less < 0) this.add(-less, nowMs);
+    for (let i = 0; i < this.#uses.length && less > 0; i++) {
+      const taken = Math.min(less, this.#uses[i] ?? 0);
+      this.#uses[i] = (this.#uses[i] ?? 0) - taken;
+      this.used -= taken;
+      less -= taken;
+    }
+  }
+
   /** Start and use of each step that counts, oldest first. */
   steps(nowMs: number): [startMs: number, used: number][] {
     this.roll(nowMs);

@@ -32,6 +32,12 @@ export class TokenBucket {
     return this.#level;
   }
 
+  /** Sets what is in the bucket, never above the capacity. */
+  set(level: number, nowMs: number): void {
+    this.#level = level > this.capacity ? this.capacity : level;
+    this.#atMs = nowMs;
+  }
+
   /** True when `units` may be taken now. */
   has(units: number, nowMs: number): boolean {
     return this.level(nowMs) + this.ratePerMs * TOLERANCE_MS >= units;
