@@ -16,6 +16,7 @@ describe('a policy that cannot be is refused with the path of its field', () => 
     ['a quota without a window', { quotas: [{ id: 'q', meter: 'total_tokens', limit: 1, mode: 'hard' }] }, 'quotas.0.span'],
     ['an unknown time zone', { quotas: [{ id: 'q', meter: 'total_tokens', limit: 1, mode: 'hard', span: { kind: 'calendar', period: 'day', timeZone: 'Mars/Olympus' } }] }, 'quotas.0.span.timeZone'],
     ['fewer than 12 steps', { quotas: [{ id: 'q', meter: 'total_tokens', limit: 1, mode: 'hard', span: { kind: 'rolling', seconds: 3600, steps: 6 } }] }, 'quotas.0.span.steps'],
+    ['a soft window that refuses', { quotas: [{ id: 'q', meter: 'total_tokens', limit: 1, mode: 'soft', refuseAtPercent: 90, span: { kind: 'calendar', period: 'day' } }] }, 'quotas.0.refuseAtPercent'],
     ['a field nobody knows', { request: {} }, ''],
   ])('%s', (_name, value, path) => {
     expect(pathsOf(value)).toContain(path);

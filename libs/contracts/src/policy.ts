@@ -52,19 +52,24 @@ export type QuotaSpan = z.infer<typeof QuotaSpan>;
 export const QuotaMeter = z.enum(['input_tokens', 'output_tokens', 'total_tokens', 'cost_nanousd']);
 export type QuotaMeter = z.infer<typeof QuotaMeter>;
 
-export const QuotaWindow = z.strictObject({
-  /** Unique within its level; appears in refusals, headers and alerts. */
-  id: Name,
-  meter: QuotaMeter,
-  span: QuotaSpan,
-  /** Tokens or nanodollars per window. */
-  limit: z.int().min(0),
-  /** `hard` refuses at the limit, `soft` only warns. */
-  mode: z.enum(['hard', 'soft']),
-  alertAtPercent: z.array(z.int().min(1).max(100)).max(8).default([80, 100]),
-  /** A hard window refuses from this share on, where a plan refuses before the end. */
-  refuseAtPercent: z.int().min(1).max(100).optional(),
-});
+export const QuotaWindow = z
+  .strictObject({
+    /** Unique within its level; appears in refusals, headers and alerts. */
+    id: Name,
+    meter: QuotaMeter,
+    span: QuotaSpan,
+    /** Tokens or nanodollars per window. */
+    limit: z.int().min(0),
+    /** `hard` refuses at the limit, `soft` only warns. */
+    mode: z.enum(['hard', 'soft']),
+    alertAtPercent: z.array(z.int().min(1).max(100)).max(8).default([80, 100]),
+    /** A hard window refuses from this share on, where a plan refuses before the end. */
+    refuseAtPercent: z.int().min(1).max(100).optional(),
+  })
+  .refine((window) => window.mode === 'hard' || window.refuseAtPercent === undefined, {
+    message: 'only a hard window refuses; leave refuseAtPercent out or set mode to hard',
+    path: ['refuseAtPercent'],
+  });
 export type QuotaWindow = z.infer<typeof QuotaWindow>;
 
 /** The limits of one level: tenant, workspace or key. What is absent does not limit. */

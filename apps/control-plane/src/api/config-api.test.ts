@@ -46,6 +46,24 @@ describe('a policy', () => {
     expect([answer.status, pathsOf(answer)]).toEqual([400, ['limits.concurrency.queued']]);
   });
 
+  const quota = (more: object) => ({ limits: { quotas: [{ id: 'q', meter: 'total_tokens', limit: 1, mode: 'hard', span: { kind: 'calendar', period: 'month' }, ...more }] } });
+  it.each([
+    ['a negative rate', { limits: { requests: { perSecond: -1, burst: 1 } } }, 'limits.requests.perSecond'],
+    ['a burst below 1', { limits: { requests: { perSecond: 5, burst: 0 } } }, 'limits.requests.burst'],
+    ['no token a minute', { limits: { tokens: { perMinute: 0 } } }, 'limits.tokens.perMinute'],
+    ['more queued than in flight', { limits: { concurrency: { inFlight: 2, queued: 3 } } }, 'limits.concurrency.queued'],
+    ['a hard quota without a window', quota({ span: undefined }), 'limits.quotas.0.span'],
+    ['a time zone that does not exist', quota({ span: { kind: 'calendar', period: 'day', timeZone: 'Mars/Olympus' } }), 'limits.quotas.0.span.timeZone'],
+    ['a soft quota that refuses', quota({ mode: 'soft', refuseAtPercent: 90 }), 'limits.quotas.0.refuseAtPercent'],
+    ['a tier that does not exist', { priority: 'platinum' }, 'priority'],
+    ['a field that nobody knows', { limits: { request: {} } }, 'limits'],
+  ])('with %s is refused with the path, and reaches no gateway', async (_what, override, path) => {
+    const version = test.plane.store.version;
+    const answer = await call('PUT', POLICY, override);
+    expect([answer.status, pathsOf(answer)]).toEqual([400, [path]]);
+    expect(test.plane.store.version).toBe(version);
+  });
+
   it('keeps what it does not name from its plan', async () => {
     const answer = await call('PUT', POLICY, { maxPoolSharePercent: 20 });
     expect(answer.status).toBe(200);
