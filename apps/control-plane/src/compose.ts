@@ -14,6 +14,8 @@ import { createConsumers, type Consumers } from './consumers/create-consumers.ts
 import { createControlPlane, type ControlPlanePorts } from './create-control-plane.ts';
 import { openDatabase, type Database } from './db/open-database.ts';
 import { createLedger } from './ledger/create-ledger.ts';
+import { createLedgerKeeper } from './ledger/ledger-keeper.ts';
+import { createLedgerMetrics } from './ledger/ledger-metrics.ts';
 import { createPostgresPeople, seedPeople } from './session/postgres-people.ts';
 import { createPostgresSessionArchive } from './session/postgres-session-archive.ts';
 import type { ControlPlaneEnv } from './settings.ts';
@@ -42,7 +44,9 @@ export async function startControlPlane({ env, logger, consoleDir }: StartOption
       ? {}
       : { credentials: { accessKeyId: env.AWS_ACCESS_KEY_ID, secretAccessKey: env.AWS_SECRET_ACCESS_KEY } }),
   });
-  const ledger = createLedger({ db: database.db, clock });
+  const metrics = createMetrics({ service: 'control-plane', processMetrics: true });
+  const ledger = createLedger({ db: database.db, clock, metrics: createLedgerMetrics(metrics, clock) });
+  await ledger.prepare();
   const consumers = createConsumers({
     ledger,
     db: database.db,
@@ -66,7 +70,6 @@ export async function startControlPlane({ env, logger, consoleDir }: StartOption
   consumers.start();
   relay.start();
   const beat = setInterval(() => void plane.beat(), BEAT_MS);
-  const metrics = createMetrics({ service: 'control-plane', processMetrics: true });
   const portOf = portsFrom(env.SLUICE_PORT_BASE);
   const server = await listen(plane.app, { host: env.HOST, port: portOf.controlPlane });
   const admin = await startAdminServer({
@@ -112,6 +115,7 @@ function controlPlanePorts(deps: {
     repository: createPostgresConfigRepository({ db, recordAudit: audit.record }),
     people: createPostgresPeople({ db, clock }),
     sessionArchive: createPostgresSessionArchive({ db }),
+    ledgerKeeper: createLedgerKeeper({ ledger, recordAudit: audit.record }),
     ledgerHead: ledger.head,
     recentAnomalies: () => createAnomalyStore({ db }).recent(ANOMALIES_SHOWN),
     audit: {

@@ -2,7 +2,7 @@ import type { Express } from 'express';
 import type { ChaosConsumer, Clock, ConfigSnapshot, OperatorState, StateAnomaly } from '@sluice/contracts';
 import type { Logger } from '@sluice/service-kit';
 import { createAuthenticate } from './api/authenticate.ts';
-import type { AuditLog, AuditTrail, LedgerReader, QueueAdmin } from './api/ports.ts';
+import type { AuditLog, AuditTrail, LedgerKeeper, LedgerReader, QueueAdmin } from './api/ports.ts';
 import type { Route } from './api/route.ts';
 import { createRouteTable } from './api/route-table.ts';
 import { createChaosActions } from './chaos/chaos-actions.ts';
@@ -29,6 +29,7 @@ export interface ControlPlanePorts {
   readonly people: PersonRepository;
   readonly sessionArchive: SessionArchive;
   readonly ledger: LedgerReader;
+  readonly ledgerKeeper: LedgerKeeper;
   readonly ledgerHead: () => Promise<LedgerHead>;
   readonly recentAnomalies: () => Promise<readonly StateAnomaly[]>;
   readonly audit: AuditTrail;
@@ -83,6 +84,7 @@ export async function createControlPlane(ports: ControlPlanePorts, settings: Con
   const routes = createRouteTable({
     store,
     ledger,
+    ledgerKeeper: ports.ledgerKeeper,
     audit,
     clock,
     reports,

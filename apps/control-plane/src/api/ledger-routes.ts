@@ -1,10 +1,18 @@
 import { z } from 'zod';
-import { LedgerPage, LedgerSummary } from '@sluice/contracts';
-import { AuditQuery, AuditRow, LedgerQuery, LedgerRange, type AuditLog, type LedgerReader } from './ports.ts';
+import { LedgerCorrection, LedgerDifference, LedgerPage, LedgerRow, LedgerSummary } from '@sluice/contracts';
+import { actorOf } from './actor.ts';
+import { AuditQuery, AuditRow, LedgerQuery, LedgerRange, LedgerSpan, LedgerUsageQuery, UsagePoint, type AuditLog, type AuditTrail, type LedgerKeeper, type LedgerReader } from './ports.ts';
 import { route, type Route } from './route.ts';
 
+export interface LedgerRouteDeps {
+  readonly ledger: LedgerReader;
+  readonly ledgerKeeper: LedgerKeeper;
+  readonly audit: AuditTrail;
+  readonly auditLog: AuditLog;
+}
+
 /** The ledger and the audit log, both from the database. */
-export function ledgerRoutes(deps: { ledger: LedgerReader; auditLog: AuditLog }): Route[] {
+export function ledgerRoutes({ ledger, ledgerKeeper, audit, auditLog }: LedgerRouteDeps): Route[] {
   return [
     route({
       method: 'get',
@@ -14,7 +22,7 @@ export function ledgerRoutes(deps: { ledger: LedgerReader; auditLog: AuditLog })
       summary: 'Rows of the ledger, newest first',
       query: LedgerQuery,
       response: LedgerPage,
-      handler: ({ query }) => deps.ledger.rows(query),
+      handler: ({ query }) => ledger.rows(query),
     }),
     route({
       method: 'get',
@@ -24,7 +32,50 @@ export function ledgerRoutes(deps: { ledger: LedgerReader; auditLog: AuditLog })
       summary: 'Sums over the ledger; all time when no range is given',
       query: LedgerRange,
       response: LedgerSummary,
-      handler: ({ query }) => deps.ledger.summary(query),
+      handler: ({ query }) => ledger.summary(query),
+    }),
+    route({
+      method: 'get',
+      path: '/api/ledger/usage',
+      auth: 'operator',
+      tag: 'Ledger',
+      summary: 'Usage in steps of time, by model and feature; of a tenant, a workspace or all',
+      query: LedgerUsageQuery,
+      response: z.object({ points: z.array(UsagePoint) }),
+      handler: async ({ query }) => ({ points: await ledger.usage(query) }),
+    }),
+    route({
+      method: 'post',
+      path: '/api/ledger/corrections',
+      auth: 'operator',
+      tag: 'Ledger',
+      summary: 'Add a correction of a call as a row of its own; the same one again changes nothing',
+      body: LedgerCorrection,
+      response: z.object({ created: z.boolean(), row: LedgerRow }),
+      handler: (call) => ledgerKeeper.correct(call.body, actorOf(call)),
+    }),
+    route({
+      method: 'get',
+      path: '/api/ledger/rollups/check',
+      auth: 'operator',
+      tag: 'Ledger',
+      summary: 'Where hourly and daily sums differ from the rows, on the days of a range; reads every row of them',
+      query: LedgerSpan,
+      response: z.object({ differences: z.array(LedgerDifference) }),
+      handler: async ({ query }) => ({ differences: await ledgerKeeper.checkRollups(query) }),
+    }),
+    route({
+      method: 'post',
+      path: '/api/ledger/rollups/rebuild',
+      auth: 'operator',
+      tag: 'Ledger',
+      summary: 'Make hourly and daily sums anew from the rows, day by day, for the days of a range',
+      body: LedgerSpan,
+      response: z.object({ days: z.int() }),
+      handler: async (call) => {
+        await audit.record({ type: 'ledger.rebuilt', actor: actorOf(call), target: { kind: 'rollups', id: 'ledger' }, after: call.body });
+        return { days: await ledgerKeeper.rebuildRollups(call.body) };
+      },
     }),
     route({
       method: 'get',
@@ -34,7 +85,7 @@ export function ledgerRoutes(deps: { ledger: LedgerReader; auditLog: AuditLog })
       summary: 'The audit log, newest first',
       query: AuditQuery,
       response: z.object({ rows: z.array(AuditRow) }),
-      handler: async ({ query }) => ({ rows: await deps.auditLog.rows(query) }),
+      handler: async ({ query }) => ({ rows: await auditLog.rows(query) }),
     }),
   ];
 }

@@ -1,22 +1,56 @@
 import { z } from 'zod';
-import { Instant, Name, Slug, type LedgerPage, type LedgerSummary, type QueueState } from '@sluice/contracts';
+import {
+  Instant,
+  Name,
+  Outcome,
+  RequestId,
+  Slug,
+  type LedgerCorrection,
+  type LedgerDifference,
+  type LedgerPage,
+  type LedgerRow,
+  type LedgerSummary,
+  type QueueState,
+} from '@sluice/contracts';
 import type { AuditInput } from '../config/config-repository.ts';
 import type { Watermark } from '../stream/config-stream.ts';
 
-/** `GET /api/ledger`. */
-export const LedgerQuery = z.strictObject({
-  workspace: Slug.optional(),
+/** A bound of a range: years from 1970 on, milliseconds at most, so that it means the same to rows and to rollups. */
+const Bound = z.iso
+  .datetime({ error: 'must be an RFC 3339 instant in UTC, such as 2026-01-31T00:00:00.000Z' })
+  .refine((text) => Date.parse(text) >= 0, 'must not be before 1970')
+  .refine((text) => !/\.\d{4,}Z$/.test(text), 'must not be finer than milliseconds');
+
+const span = {
   /** Inclusive. */
-  from: Instant.optional(),
+  from: Bound.optional(),
   /** Exclusive. */
-  to: Instant.optional(),
-  limit: z.coerce.number().int().min(1).max(1000).default(100),
-  cursor: z.string().max(200).optional(),
-});
+  to: Bound.optional(),
+};
+/** Text that PostgreSQL can compare with: it knows no NUL. */
+const label = (max: number) => z.string().min(1).max(max).refine((text) => !text.includes('\0'), 'must not hold a NUL');
+const filters = { model: Name.optional(), feature: label(128).optional(), outcome: Outcome.optional() };
+const page = { limit: z.coerce.number().int().min(1).max(1000).default(100), cursor: z.string().max(600).optional() };
+
+const inOrder = (range: { from?: string | undefined; to?: string | undefined }): boolean =>
+  range.from === undefined || range.to === undefined || Date.parse(range.from) < Date.parse(range.to);
+const ORDER = { path: ['to'], error: 'must be after from: from is inclusive, to is exclusive' };
+
+/** `GET /api/ledger`. */
+export const LedgerQuery = z
+  .strictObject({ tenant: Name.optional(), workspace: Slug.optional(), request_id: RequestId.optional(), kind: z.enum(['call', 'correction']).optional(), ...filters, ...span, ...page })
+  .refine(inOrder, ORDER);
 export type LedgerQuery = z.infer<typeof LedgerQuery>;
 
-export const LedgerRange = LedgerQuery.omit({ limit: true, cursor: true });
+/** The rows of one workspace, which is in the path. */
+export const WorkspaceLedgerQuery = z.strictObject({ ...filters, ...span, ...page }).refine(inOrder, ORDER);
+
+export const LedgerRange = z.strictObject({ tenant: Name.optional(), workspace: Slug.optional(), ...filters, ...span }).refine(inOrder, ORDER);
 export type LedgerRange = z.infer<typeof LedgerRange>;
+
+/** Days whose rollups are meant: those that the range touches, all when it is empty. */
+export const LedgerSpan = z.strictObject(span).refine(inOrder, ORDER);
+export type LedgerSpan = z.infer<typeof LedgerSpan>;
 
 /** Usage of a workspace in steps of time, by model and feature; what the customer is billed. */
 export const UsagePoint = z.object({
@@ -31,15 +65,30 @@ export const UsagePoint = z.object({
 });
 export type UsagePoint = z.infer<typeof UsagePoint>;
 
-export const UsageQuery = z.strictObject({ from: Instant.optional(), to: Instant.optional(), step: z.enum(['hour', 'day']).default('hour') });
+const steps = { ...span, step: z.enum(['hour', 'day']).default('hour'), by: z.enum(['model', 'model_feature']).optional() };
+
+export const UsageQuery = z.strictObject(steps).refine(inOrder, ORDER);
 export type UsageQuery = z.infer<typeof UsageQuery>;
+
+/** `GET /api/ledger/usage`: of a tenant, of a workspace, or of all. */
+export const LedgerUsageQuery = z.strictObject({ tenant: Name.optional(), workspace: Slug.optional(), ...steps }).refine(inOrder, ORDER);
+export type LedgerUsageQuery = z.infer<typeof LedgerUsageQuery>;
 
 /** Read side of the ledger. */
 export interface LedgerReader {
   rows(query: LedgerQuery): Promise<LedgerPage>;
   summary(range: LedgerRange): Promise<LedgerSummary>;
-  usage(query: UsageQuery & { workspace: string }): Promise<UsagePoint[]>;
+  usage(query: LedgerUsageQuery): Promise<UsagePoint[]>;
   watermarks(): Promise<readonly Watermark[]>;
+}
+
+/** What operators do to the ledger: its rows are never changed, only added to. */
+export interface LedgerKeeper {
+  /** Adds a correction and its audit record; the same one again adds nothing. */
+  correct(correction: LedgerCorrection, actor: AuditInput['actor']): Promise<{ row: LedgerRow; created: boolean }>;
+  /** Makes the rollups of the days of a span anew; how many days. */
+  rebuildRollups(span: LedgerSpan): Promise<number>;
+  checkRollups(span: LedgerSpan): Promise<LedgerDifference[]>;
 }
 
 /** One row of the audit log. */

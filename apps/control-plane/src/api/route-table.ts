@@ -11,7 +11,7 @@ import { ledgerRoutes } from './ledger-routes.ts';
 import { describeRoutes } from './openapi.ts';
 import { operatorRoutes } from './operator-routes.ts';
 import { policyRoutes } from './policy-routes.ts';
-import type { AuditLog, AuditTrail, LedgerReader, QueueAdmin } from './ports.ts';
+import type { AuditLog, AuditTrail, LedgerKeeper, LedgerReader, QueueAdmin } from './ports.ts';
 import { route, type Route } from './route.ts';
 import { sessionRoutes, type SessionRouteDeps } from './session-routes.ts';
 import { stateRoutes } from './state-routes.ts';
@@ -20,6 +20,7 @@ import { workspaceRoutes, type WorkspaceRouteDeps } from './workspace-routes.ts'
 export interface RouteTableDeps extends SessionRouteDeps, WorkspaceRouteDeps {
   readonly store: ConfigStore;
   readonly ledger: LedgerReader;
+  readonly ledgerKeeper: LedgerKeeper;
   readonly audit: AuditTrail;
   readonly auditLog: AuditLog;
   readonly queues: QueueAdmin;

@@ -27,6 +27,11 @@ beforeAll(async () => {
 afterAll(() => test.close());
 
 const row: LedgerRow = {
+  kind: 'call',
+  corrects: null,
+  reason: null,
+  tags: {},
+  cache: 'off',
   event_id: 'e',
   request_id: 'r',
   occurred_at: '2026-01-01T00:00:00.000Z',

@@ -6,13 +6,13 @@ import type { GatewayReports } from '../state/gateway-reports.ts';
 import { param } from './actor.ts';
 import { revokeKey, workspaceKeyRoutes } from './key-routes.ts';
 import { policyRoutes, requireWorkspace } from './policy-routes.ts';
-import { LedgerQuery, UsagePoint, UsageQuery, type LedgerReader } from './ports.ts';
+import { UsagePoint, UsageQuery, WorkspaceLedgerQuery, type LedgerReader } from './ports.ts';
 import { route, type Route, type RouteCall } from './route.ts';
 
 const PREFIX = '/internal/workspaces';
 
 /** A ledger row without what providers charge us. */
-export const WorkspaceRequest = LedgerRow.omit({ cost_nanousd: true, attempts: true, gateway_id: true, epoch: true, sequence: true });
+export const WorkspaceRequest = LedgerRow.omit({ cost_nanousd: true, attempts: true, gateway_id: true, epoch: true, sequence: true, kind: true, corrects: true, reason: true });
 export type WorkspaceRequest = z.infer<typeof WorkspaceRequest>;
 
 export const WorkspaceOverview = z.object({
@@ -90,10 +90,10 @@ export function workspaceRoutes({ store, ledger, reports, clock }: WorkspaceRout
       auth: 'person',
       tag: 'Workspace',
       summary: 'Calls of a workspace, newest first',
-      query: LedgerQuery.omit({ workspace: true }),
+      query: WorkspaceLedgerQuery,
       response: z.object({ rows: z.array(WorkspaceRequest), next_cursor: z.string().nullable() }),
       handler: async (call) => {
-        const page = await ledger.rows({ ...call.query, workspace: admit(call, 'trace:read') });
+        const page = await ledger.rows({ ...call.query, kind: 'call', workspace: admit(call, 'trace:read') });
         return { rows: page.rows.map((row) => WorkspaceRequest.parse(row)), next_cursor: page.next_cursor };
       },
     }),

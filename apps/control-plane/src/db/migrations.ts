@@ -1,3 +1,5 @@
+import { LEDGER_APPEND_ONLY } from './ledger-migrations.ts';
+
 /** One step of the schema; applied once, in order, each in its own transaction. Never edited after it was released. */
 export interface Migration {
   readonly id: string;
@@ -101,5 +103,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: '0002-events', sql: EVENTS },
   { id: '0003-ledger', sql: LEDGER },
   { id: '0004-rollups', sql: rollup('hour') + rollup('day') },
+  { id: '0005-ledger-append-only', sql: LEDGER_APPEND_ONLY },
   { id: '0006-wide-epochs', sql: WIDE_EPOCHS },
 ];

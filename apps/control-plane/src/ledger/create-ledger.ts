@@ -1,12 +1,18 @@
 import { sql } from 'drizzle-orm';
-import type { CallSettled, Clock } from '@sluice/contracts';
+import type { CallSettled, Clock, LedgerCorrection, LedgerRow } from '@sluice/contracts';
 import type { LedgerReader } from '../api/ports.ts';
-import type { Db, Executor } from '../db/open-database.ts';
+import type { Db } from '../db/open-database.ts';
 import type { Watermark } from '../stream/config-stream.ts';
+import { createCorrections, type CorrectionHook } from './corrections.ts';
+import { createGroupCommit } from './group-commit.ts';
+import { insertRows, type NewRow } from './insert-rows.ts';
+import { ledgerRecord } from './ledger-columns.ts';
+import type { LedgerMetrics } from './ledger-metrics.ts';
 import { createLedgerReader } from './ledger-reader.ts';
-import { LEDGER_COLUMNS, ledgerRecord } from './ledger-columns.ts';
-import { addToRollup } from './rollups.ts';
+import { createPartitions } from './partitions.ts';
+import { createRollups, type Rollups, type Span } from './rollups.ts';
 import { advanceWatermarks } from './watermarks.ts';
+import { asWriter } from './writer-lock.ts';
 
 export interface InsertResult {
   readonly inserted: number;
@@ -17,70 +23,70 @@ export interface InsertResult {
 
 export interface Ledger extends LedgerReader {
   /**
-   * Records events, rollups and positions in one transaction. An event that is held already changes nothing, so a batch
-   * may be sent any number of times and in any order.
+   * Records events, rollups and positions in one transaction, together with batches that come while another is written. An
+   * event that is held already changes nothing, so a batch may be sent any number of times and in any order.
    */
   insertBatch(events: readonly CallSettled[]): Promise<InsertResult>;
-  /** Computes the rollups anew from the rows; readers see the old ones until it is done. */
-  rebuildRollups(): Promise<void>;
-  /** Rows held and the newest of them, for the live picture. */
+  /** Adds a correction of a call as a row of its own; see `createCorrections`. */
+  correct(correction: LedgerCorrection, hook?: CorrectionHook): Promise<{ row: LedgerRow; created: boolean }>;
+  /** Makes the partitions of this month and the next ones, so that no batch has to. */
+  prepare(): Promise<void>;
+  rebuildRollups(span?: Span): Promise<number>;
+  checkRollups: Rollups['check'];
+  /** Calls held and the newest row, for the live picture. */
   head(): Promise<{ rows: number; last_settled_at: string | null }>;
 }
 
-/** Writers take turns: it rules out deadlocks between batches, and a rebuild sees no half batch. */
-const WRITER_LOCK = 7_110_002;
-/** Rows further from now than this share the default partition, so that a wrong clock cannot make thousands. */
-const PARTITION_WINDOW_MS = 2 * 366 * 86_400_000;
-
-const COLUMNS = Object.keys(LEDGER_COLUMNS).join(', ');
-const DEFINITION = Object.entries(LEDGER_COLUMNS).map(([name, type]) => `${name} ${type}`).join(', ');
+/** Events of one transaction at most, where several batches wait. */
+const GROUP_EVENTS = 1_000;
 
 /** The record of every settled call, in PostgreSQL. Money is whole nanodollars throughout. */
-export function createLedger(deps: { db: Db; clock: Pick<Clock, 'now'> }): Ledger {
-  const { db, clock } = deps;
-  /** Months whose partition is known to be committed. */
-  const partitions = new Set<string>();
+export function createLedger(deps: { db: Db; clock: Pick<Clock, 'now' | 'monotonic'>; metrics?: LedgerMetrics }): Ledger {
+  const { db, clock, metrics } = deps;
+  const partitions = createPartitions({ clock });
+  const rollups = createRollups({ db, clock, onDay: metrics?.rebuiltDay });
+  const reader = createLedgerReader({ db });
+  const corrections = createCorrections({ db, clock, partitions });
+  const group = createGroupCommit(commit, GROUP_EVENTS);
 
-  async function ensurePartitions(tx: Executor, events: readonly CallSettled[]): Promise<string[]> {
-    const months = new Set<string>();
-    for (const { occurred_at } of events) {
-      const month = occurred_at.slice(0, 7);
-      if (partitions.has(month) || Math.abs(Date.parse(occurred_at) - clock.now()) > PARTITION_WINDOW_MS) continue;
-      months.add(month);
+  async function commit(events: readonly CallSettled[]): Promise<{ fresh: Set<string>; watermarks: readonly Watermark[] }> {
+    const began = clock.monotonic();
+    try {
+      const { made, fresh, rollupRows, watermarks } = await asWriter(db, async (tx) => {
+        const made = await partitions.ensure(tx, events.map((event) => event.occurred_at));
+        const written = await insertRows(tx, events.map((event) => ledgerRecord(event) as NewRow));
+        return { made, ...written, watermarks: await advanceWatermarks(tx, events) };
+      });
+      partitions.remember(made);
+      metrics?.committed({
+        events: events.length,
+        inserted: fresh.size,
+        rollupRows,
+        durationMs: clock.monotonic() - began,
+        occurredAt: events.flatMap((event) => (fresh.has(event.event_id) ? [event.occurred_at] : [])),
+      });
+      return { fresh, watermarks };
+    } catch (error) {
+      metrics?.failed();
+      throw error;
     }
-    for (const month of months) await tx.execute(sql`select ledger_partition(${`${month}-01T00:00:00Z`}::timestamptz)`);
-    return [...months];
   }
 
   return {
-    ...createLedgerReader({ db }),
+    ...reader,
     insertBatch: async (events) => {
       if (events.length === 0) return { inserted: 0, duplicates: 0, watermarks: [] };
-      const result = await db.transaction(async (tx) => {
-        await tx.execute(sql`select pg_advisory_xact_lock(${WRITER_LOCK})`);
-        const made = await ensurePartitions(tx, events);
-        const records = JSON.stringify(events.map(ledgerRecord));
-        const added = await tx.execute<{ inserted: string }>(sql`
-          with fresh as (
-            insert into ledger (${sql.raw(COLUMNS)})
-            select ${sql.raw(COLUMNS)} from jsonb_to_recordset(${records}::jsonb) as incoming(${sql.raw(DEFINITION)})
-            on conflict do nothing returning *
-          ), hours as (${sql.raw(addToRollup('hour', 'fresh'))}), days as (${sql.raw(addToRollup('day', 'fresh'))})
-          select count(*) as inserted from fresh`);
-        const watermarks = await advanceWatermarks(tx, events);
-        return { made, inserted: Number(added.rows[0]?.inserted ?? 0), watermarks };
-      });
-      for (const month of result.made) partitions.add(month);
-      return { inserted: result.inserted, duplicates: events.length - result.inserted, watermarks: result.watermarks };
+      const { fresh, watermarks } = await group.add(events);
+      // Each added event is told to one of those who brought it.
+      let inserted = 0;
+      for (const event of events) if (fresh.delete(event.event_id)) inserted += 1;
+      const mine = new Set(events.map(placeOf));
+      return { inserted, duplicates: events.length - inserted, watermarks: watermarks.filter((mark) => mine.has(placeOf(mark))) };
     },
-    rebuildRollups: () =>
-      db.transaction(async (tx) => {
-        await tx.execute(sql`select pg_advisory_xact_lock(${WRITER_LOCK})`);
-        for (const step of ['hour', 'day'] as const) {
-          await tx.execute(sql.raw(`delete from rollup_${step}`));
-          await tx.execute(sql.raw(addToRollup(step, 'ledger')));
-        }
-      }),
+    correct: corrections.correct,
+    prepare: async () => partitions.remember(await asWriter(db, (tx) => partitions.ensure(tx, []))),
+    rebuildRollups: rollups.rebuild,
+    checkRollups: rollups.check,
     head: async () => {
       const found = await db.execute<{ rows: string; last: string | null }>(sql`
         select (select coalesce(sum(calls), 0) from rollup_day) as rows,
@@ -90,3 +96,4 @@ export function createLedger(deps: { db: Db; clock: Pick<Clock, 'now'> }): Ledge
   };
 }
 
+const placeOf = ({ gateway_id, epoch }: { gateway_id: string; epoch: number }): string => `${gateway_id}/${epoch}`;

@@ -8,7 +8,7 @@ export interface LedgerPosition {
   readonly eventId: string;
 }
 
-const Encoded = z.tuple([z.iso.datetime(), z.string().min(1).max(200)]);
+const Encoded = z.tuple([z.iso.datetime().refine((at) => !at.startsWith('0000')), z.string().min(1).max(200).refine((id) => !id.includes('\0'))]);
 
 export function encodeCursor(position: LedgerPosition): string {
   return Buffer.from(JSON.stringify([position.at, position.eventId])).toString('base64url');

@@ -1,47 +1,52 @@
-import { sql, type SQL } from 'drizzle-orm';
+import { desc, getTableColumns, sql, type SQL } from 'drizzle-orm';
 import { CallAttempt, LedgerRow, nanoUsdToDecimal, REFUSAL_OUTCOMES, TOKEN_CLASSES, zeroUsage, type Outcome } from '@sluice/contracts';
 import type { LedgerRange, LedgerReader, UsagePoint } from '../api/ports.ts';
-import type { Executor } from '../db/open-database.ts';
+import type { Db } from '../db/open-database.ts';
+import { ledgerTable } from '../db/schema.ts';
 import { decodeCursor, encodeCursor } from './ledger-cursor.ts';
+import { all, scopeConditions, timeConditions } from './ledger-filters.ts';
+import { summaryPieces, type SummaryPiece } from './summary-pieces.ts';
 import { readWatermarks } from './watermarks.ts';
 
-const TOKEN_SUMS = sql.raw(TOKEN_CLASSES.map((name) => `coalesce(sum(tokens_${name}), 0)::text as ${name}`).join(', '));
-const REFUSALS = sql.raw(REFUSAL_OUTCOMES.map((name) => `'${name}'`).join(', '));
+const SUMS = ['calls', 'attempts', ...TOKEN_CLASSES.map((name) => `tokens_${name}`), 'cost_nanousd', 'billed_nanousd'];
+const FROM_ROLLUP = sql.raw(SUMS.join(', '));
+const FROM_ROWS = sql.raw(`case kind when 'call' then 1 else 0 end as calls, jsonb_array_length(attempts) as attempts, ${SUMS.slice(2).join(', ')}`);
+const TOTALS = sql.raw(SUMS.map((name) => `coalesce(sum(${name}), 0)::text as ${name}`).join(', '));
+const NOT_REFUSED = sql.raw(`outcome not in (${REFUSAL_OUTCOMES.map((name) => `'${name}'`).join(', ')})`);
 
 /** Reading side of the ledger; every figure comes from the database. */
-export function createLedgerReader(deps: { db: Executor }): LedgerReader {
+export function createLedgerReader(deps: { db: Db }): LedgerReader {
   const { db } = deps;
   return {
     rows: async (query) => {
       const after = query.cursor === undefined ? undefined : decodeCursor(query.cursor);
-      const conditions = rangeConditions(query);
+      const conditions = [...scopeConditions(query), ...timeConditions('occurred_at', query.from, query.to)];
+      if (query.kind !== undefined) conditions.push(sql`kind = ${query.kind}`);
+      if (query.request_id !== undefined) conditions.push(sql`request_id = ${query.request_id}`);
       if (after !== undefined) conditions.push(sql`(occurred_at, event_id) < (${after.at}::timestamptz, ${after.eventId})`);
       // One more than asked for tells whether there is a next page.
-      const found = await db.execute<Record<string, unknown>>(sql`
-        select *, to_char(occurred_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at from ledger
-        where ${sql.join(conditions, sql` and `)} order by ledger.occurred_at desc, event_id desc limit ${query.limit + 1}`);
-      const rows = found.rows.slice(0, query.limit);
-      const last = rows.at(-1);
-      const more = found.rows.length > query.limit && last !== undefined;
-      return { rows: rows.map(toLedgerRow), next_cursor: more ? encodeCursor({ at: String(last['at']), eventId: String(last['event_id']) }) : null };
+      const found = await readRows(db, all(conditions), query.limit + 1);
+      const page = found.slice(0, query.limit);
+      const last = page.at(-1);
+      const more = found.length > query.limit && last !== undefined;
+      return { rows: page.map(({ row }) => row), next_cursor: more ? encodeCursor({ at: last.at, eventId: last.row.event_id }) : null };
     },
     summary: async (range) => {
-      const found = await db.execute<Record<string, string>>(sql`
-        select outcome, count(*)::text as calls, coalesce(sum(jsonb_array_length(attempts)), 0)::text as attempts, ${TOKEN_SUMS},
-          sum(cost_nanousd)::text as cost, sum(billed_nanousd)::text as billed
-        from ledger where ${sql.join(rangeConditions(range), sql` and `)} and outcome not in (${REFUSALS}) group by outcome`);
+      const pieces = summaryPieces(range.from === undefined ? -Infinity : Date.parse(range.from), range.to === undefined ? Infinity : Date.parse(range.to));
+      if (pieces.length === 0) return summarise([]);
+      const parts = pieces.map((piece) => pieceRows(piece, range));
+      const found = await db.execute<Record<string, string>>(sql`select outcome, ${TOTALS} from (${sql.join(parts, sql` union all `)}) pieces group by outcome`);
       return summarise(found.rows);
     },
-    usage: async ({ workspace, from, to, step }) => {
-      const conditions = [sql`workspace = ${workspace}`];
-      if (from !== undefined) conditions.push(sql`bucket >= ${from}::timestamptz`);
-      if (to !== undefined) conditions.push(sql`bucket < ${to}::timestamptz`);
+    usage: async ({ tenant, workspace, from, to, step, by }) => {
+      const conditions = [...scopeConditions({ tenant, workspace }), ...timeConditions('bucket', from, to), NOT_REFUSED];
+      const feature = sql.raw(by === 'model' ? 'null::text' : "nullif(feature, '')");
       const found = await db.execute<Record<string, string>>(sql`
-        select to_char(bucket at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at, nullif(model, '') as model, nullif(feature, '') as feature,
+        select to_char(bucket at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at, nullif(model, '') as model, ${feature} as feature,
           sum(calls)::text as calls, sum(tokens_input + tokens_cache_read + tokens_cache_write)::text as input_tokens,
           sum(tokens_output + tokens_reasoning + tokens_audio)::text as output_tokens, sum(billed_nanousd)::text as billed
-        from ${sql.raw(step === 'day' ? 'rollup_day' : 'rollup_hour')} where ${sql.join(conditions, sql` and `)} and outcome not in (${REFUSALS})
-        group by bucket, model, feature order by bucket, model, feature`);
+        from ${sql.raw(step === 'day' ? 'rollup_day' : 'rollup_hour')} where ${all(conditions)}
+        group by 1, 2, 3 order by 1, 2, 3`);
       return found.rows.map(
         (row): UsagePoint => ({
           at: String(row['at']),
@@ -58,13 +63,25 @@ export function createLedgerReader(deps: { db: Executor }): LedgerReader {
   };
 }
 
-function rangeConditions({ workspace, from, to }: LedgerRange): SQL[] {
-  const out = [sql`true`];
-  if (workspace !== undefined) out.push(sql`workspace = ${workspace}`);
-  if (from !== undefined) out.push(sql`occurred_at >= ${from}::timestamptz`);
-  if (to !== undefined) out.push(sql`occurred_at < ${to}::timestamptz`);
-  return out;
+/** Rows that meet a condition, newest first, each with its instant in microseconds, as the database compares it. */
+export async function readRows(db: Db, condition: SQL, limit: number): Promise<{ readonly row: LedgerRow; readonly at: string }[]> {
+  const at = sql<string>`to_char(${ledgerTable.occurred_at} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+  const found = await db
+    .select({ ...getTableColumns(ledgerTable), at })
+    .from(ledgerTable)
+    .where(condition)
+    .orderBy(desc(ledgerTable.occurred_at), desc(ledgerTable.event_id))
+    .limit(limit);
+  return found.map((row) => ({ row: toLedgerRow(row), at: row.at }));
 }
+
+function pieceRows({ from, start, end }: SummaryPiece, range: LedgerRange): SQL {
+  const time = timeConditions(from === 'ledger' ? 'occurred_at' : 'bucket', instant(start), instant(end));
+  const conditions = all([...scopeConditions(range), ...time, NOT_REFUSED]);
+  return sql`select outcome, ${from === 'ledger' ? FROM_ROWS : FROM_ROLLUP} from ${sql.identifier(from)} where ${conditions}`;
+}
+
+const instant = (ms: number): string | undefined => (Number.isFinite(ms) ? new Date(ms).toISOString() : undefined);
 
 /** Sums above 2^53 stop there as a number; the decimal strings beside them are always exact. */
 function toSafe(value: bigint): number {
@@ -74,10 +91,11 @@ function toSafe(value: bigint): number {
 function summarise(rows: readonly Record<string, string>[]) {
   const sum = (column: string): bigint => rows.reduce((total, row) => total + BigInt(row[column] ?? '0'), 0n);
   const tokens = zeroUsage();
-  for (const name of TOKEN_CLASSES) tokens[name] = toSafe(sum(name));
+  for (const name of TOKEN_CLASSES) tokens[name] = toSafe(sum(`tokens_${name}`));
   const outcomes: Partial<Record<Outcome, number>> = {};
-  for (const row of rows) outcomes[row['outcome'] as Outcome] = Number(row['calls']);
-  const [cost, billed] = [sum('cost'), sum('billed')];
+  // Where only corrections were booked under an outcome there is no call of it.
+  for (const row of rows) if (row['calls'] !== '0') outcomes[row['outcome'] as Outcome] = Number(row['calls']);
+  const [cost, billed] = [sum('cost_nanousd'), sum('billed_nanousd')];
   return {
     calls: toSafe(sum('calls')),
     attempts: toSafe(sum('attempts')),
@@ -90,19 +108,15 @@ function summarise(rows: readonly Record<string, string>[]) {
   };
 }
 
-function toLedgerRow(row: Record<string, unknown>): LedgerRow {
+function toLedgerRow(row: typeof ledgerTable.$inferSelect & { at: string }): LedgerRow {
   const tokens = zeroUsage();
-  for (const name of TOKEN_CLASSES) tokens[name] = Number(row[`tokens_${name}`]);
+  for (const name of TOKEN_CLASSES) tokens[name] = row[`tokens_${name}`];
   return LedgerRow.parse({
     ...row,
-    occurred_at: row['at'],
-    epoch: Number(row['epoch']),
-    sequence: Number(row['sequence']),
-    tenant: row['tenant_id'],
+    occurred_at: row.at,
+    tenant: row.tenant_id,
     tokens,
-    cost_nanousd: Number(row['cost_nanousd']),
-    billed_nanousd: Number(row['billed_nanousd']),
-    latency: { overhead_us: Number(row['overhead_us']), queue_ms: row['queue_ms'], ttfb_ms: row['ttfb_ms'], total_ms: row['total_ms'] },
-    attempts: CallAttempt.array().parse(row['attempts']),
+    latency: { overhead_us: row.overhead_us, queue_ms: row.queue_ms, ttfb_ms: row.ttfb_ms, total_ms: row.total_ms },
+    attempts: CallAttempt.array().parse(row.attempts),
   });
 }

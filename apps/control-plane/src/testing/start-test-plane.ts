@@ -74,6 +74,7 @@ function memoryPorts(repository: MemoryConfigRepository, audited: AuditInput[], 
       usage: async () => [],
       watermarks: async () => [],
     },
+    ledgerKeeper: { correct: () => Promise.reject(new Error('no ledger here')), rebuildRollups: async () => 0, checkRollups: async () => [] },
     ledgerHead: async () => ({ rows: 0, last_settled_at: null }),
     recentAnomalies: async () => [],
     audit: {

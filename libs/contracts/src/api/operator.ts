@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { Instant, KeyId, Name, NanoUsd, Slug } from '../ids.ts';
+import { Instant, KeyId, Name, RequestId, Slug } from '../ids.ts';
 import { Outcome } from '../outcomes.ts';
-import { TokenUsage } from '../usage.ts';
+import { TOKEN_CLASSES, TokenUsage } from '../usage.ts';
 import { AnomalyType, CallAttempt } from '../events.ts';
 import { BreakerReport, GatewayReport, PoolReport } from './gateway-report.ts';
 import { Limits } from '../policy.ts';
@@ -83,7 +83,15 @@ export const OperatorState = z.object({
 export type OperatorState = z.infer<typeof OperatorState>;
 
 /** One row of `GET /api/ledger`. */
+/** Tokens of a ledger row: of a call, or by how much a correction changes them. */
+const RowTokens = z.object({ input: z.int(), cache_read: z.int(), cache_write: z.int(), output: z.int(), reasoning: z.int(), audio: z.int() });
+
 export const LedgerRow = z.object({
+  /** A correction is a row of its own, whose tokens and amounts are added to those of the call that it names; it may be negative. */
+  kind: z.enum(['call', 'correction']),
+  /** `event_id` of the corrected call. */
+  corrects: z.string().nullable(),
+  reason: z.string().nullable(),
   event_id: z.string(),
   request_id: z.string(),
   occurred_at: Instant,
@@ -106,10 +114,12 @@ export const LedgerRow = z.object({
   fallback_reason: z.string().nullable(),
   feature: z.string().nullable(),
   end_user: z.string().nullable(),
-  tokens: TokenUsage,
+  tags: z.record(z.string(), z.string()),
+  cache: z.string(),
+  tokens: RowTokens,
   usage_source: z.string(),
-  cost_nanousd: NanoUsd,
-  billed_nanousd: NanoUsd,
+  cost_nanousd: z.int(),
+  billed_nanousd: z.int(),
   price_version: z.int(),
   latency: z.object({ overhead_us: z.int(), queue_ms: z.number(), ttfb_ms: z.number().nullable(), total_ms: z.number() }),
   attempts: z.array(CallAttempt),
@@ -131,6 +141,34 @@ export const LedgerSummary = z.object({
   outcomes: z.partialRecord(Outcome, z.int()),
 });
 export type LedgerSummary = z.infer<typeof LedgerSummary>;
+
+/** `POST /api/ledger/corrections`: what is added to a call's row; given again with the same id it changes nothing. */
+export const LedgerCorrection = z
+  .strictObject({
+    /** Of the caller's choice, unique among the corrections of the call. */
+    id: z.string().regex(/^[A-Za-z0-9._-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, underscores or hyphens'),
+    request_id: RequestId,
+    reason: z.string().trim().min(1).max(500),
+    tokens: z.partialRecord(z.enum(TOKEN_CLASSES), z.int()).default({}),
+    cost_nanousd: z.int().default(0),
+    billed_nanousd: z.int().default(0),
+  })
+  .refine((c) => c.cost_nanousd !== 0 || c.billed_nanousd !== 0 || Object.values(c.tokens).some((n) => n !== 0), 'corrects nothing: give tokens, cost_nanousd or billed_nanousd');
+export type LedgerCorrection = z.infer<typeof LedgerCorrection>;
+
+/** A key of the rollups whose sums are not those of the rows; decimals as text, because sums may pass 2^53. */
+export const LedgerDifference = z.object({
+  step: z.enum(['hour', 'day']),
+  /** Start of the step. */
+  at: z.string(),
+  workspace: z.string(),
+  model: z.string(),
+  provider: z.string(),
+  feature: z.string(),
+  outcome: z.string(),
+  sums: z.record(z.string(), z.object({ rows: z.string(), rollup: z.string() })),
+});
+export type LedgerDifference = z.infer<typeof LedgerDifference>;
 
 /** `POST /api/workspaces/<slug>/keys`. */
 export const CreateKeyRequest = z.strictObject({
