@@ -35,7 +35,7 @@ import { createRouteStage } from './stages/route/route.ts';
 import { createSettleStage } from './stages/settle/settle.ts';
 import { createBreakers } from './upstream/breakers.ts';
 import { createCapacity } from './upstream/capacity.ts';
-import { createSecretResolver } from './upstream/secrets.ts';
+import { createSecretResolver, missingSecrets } from './upstream/secrets.ts';
 
 /** How long a boot without a saved configuration waits for the control plane before it opens its port all the same. */
 const FIRST_CONFIG_MS = 15_000;
@@ -130,7 +130,8 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
     if (budget === undefined) budgets.set(provider, (budget = createRetryBudget({ clock })));
     return budget;
   };
-  const transport = createTransport({ connectTimeoutMs: 5_000 });
+  const secrets = createSecretResolver(env, settings.secretsDir);
+  const transport = createTransport();
   const adapters = registry.get;
   const pipeline = pipelineOf({
     authenticate: createAuthenticateStage({ clock }),
@@ -149,18 +150,25 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
       transport,
       breakers,
       capacity,
-      secrets: createSecretResolver(env, settings.secretsDir),
+      secrets,
       random: Math.random,
       retryBudget,
       onRecordFault: (call, error) => logger.error({ err: error, request_id: call.id }, 'the start of a call could not be recorded'),
-      onAccountFault: (call, provider, credential, status) => {
-        logger.error({ request_id: call.id, provider, credential, status }, 'a provider refused our account');
+      onAccount: ({ to, provider, credential, requestId, status }) => {
+        if (to === 'accepted') {
+          logger.info({ request_id: requestId, provider, credential }, 'a provider accepts our account again');
+          return;
+        }
+        logger.error({ request_id: requestId, provider, credential, status }, 'a provider account cannot be used');
         publishAnomaly({
           type: 'provider.account_fault',
           level: 'provider',
           subject: `${provider}/${credential}`,
-          message: `${provider} refuses our credential '${credential}' with ${status ?? 'no status'}: its secret or its account needs attention.`,
-          samples: [call.id],
+          message:
+            status === undefined
+              ? `The secret of ${provider}'s credential '${credential}' is not there: nothing is sent by it.`
+              : `${provider} refuses our credential '${credential}' with ${status}: its secret or its account needs attention.`,
+          samples: [requestId],
         });
       },
     }),
@@ -235,6 +243,7 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
       in_flight: server.inFlight,
       breakers: breakers.report(),
       pools: capacity.report(),
+      missing_secrets: missingSecrets(config.current()?.providers.values() ?? [], secrets),
     };
   }
 

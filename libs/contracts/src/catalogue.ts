@@ -62,8 +62,23 @@ export const Provider = z.strictObject({
       cooldownMs: z.int().min(100).max(600_000).default(10_000),
       probes: z.int().min(1).max(100).default(3),
       probeTimeoutMs: z.int().min(100).max(600_000).default(60_000),
+      /**
+       * Silence before the first byte or between two bytes counts as a failure from this length on. A workspace whose own
+       * deadline is shorter gives up sooner, and its timeouts say nothing about the provider.
+       */
+      silenceFailsAfterMs: z.int().min(100).max(600_000).default(60_000),
     })
     .prefault({}),
+  /** Small calls of the gateway's own that find out whether the provider works, on nobody's bill; none when absent. */
+  healthProbe: z
+    .strictObject({
+      /** Catalogue model to ask; the provider must offer it. */
+      model: Name,
+      intervalMs: z.int().min(1_000).max(3_600_000).default(15_000),
+      timeoutMs: z.int().min(100).max(60_000).default(5_000),
+    })
+    .refine((probe) => probe.timeoutMs <= probe.intervalMs, { message: 'timeoutMs must not exceed intervalMs: one probe at a time', path: ['timeoutMs'] })
+    .optional(),
   enabled: z.boolean().default(true),
 });
 export type Provider = z.infer<typeof Provider>;

@@ -61,6 +61,8 @@ export type FaultKind =
 export interface UpstreamFault {
   readonly kind: FaultKind;
   readonly status?: number;
+  /** Of a `connect` or `timeout` fault: which of our deadlines passed. */
+  readonly deadline?: 'connect' | 'first_byte' | 'idle';
   /** From Retry-After or retry-after-ms, milliseconds, not yet clamped. */
   readonly retryAfterMs?: number;
   /** The provider's body, at most 64 KiB, when the dialect's rules let it pass to the caller. */

@@ -67,6 +67,23 @@ describe('createSlotPool', () => {
     expect(await waiting).toHaveProperty('release');
   });
 
+  it('grows and shrinks in place: those who wait get what is new, those who hold keep what they have', async () => {
+    const { pool } = poolOf({ slots: 1 });
+    const first = now(pool.acquire(request('a')));
+    const waiting = pool.acquire(request('b'));
+    pool.resize({ slots: 2 });
+    const second = await waiting;
+    expect([pool.slots, pool.stats.inUse]).toEqual([2, 2]);
+    pool.resize({ slots: 1 });
+    first.release();
+    expect(await pool.acquire(request('c', { timeoutMs: 0 }))).toBe('timeout');
+    (second as SlotLease).release();
+    pool.resize({ slots: 2, reserved: { priority: 'high', slots: 1 } });
+    now(pool.acquire(request('c')));
+    expect(await pool.acquire(request('d', { timeoutMs: 0 }))).toBe('timeout');
+    now(pool.acquire(request('d', { priority: 'high' })));
+  });
+
   it('ends a wait by timeout, by signal and by cancel, and leaves nothing behind', async () => {
     const { clock, pool } = poolOf({ slots: 1 });
     now(pool.acquire(request('a')));

@@ -46,17 +46,22 @@ export interface SlotPool {
   acquire(request: SlotRequest): SlotLease | Promise<SlotLease | 'timeout' | 'aborted'>;
   /** Gives no slots out before this time of `clock.monotonic()`; those held stay held. An earlier time changes nothing. */
   cooldown(untilMs: number): void;
+  /** Other sizes from now on. Slots held beyond them stay held until their release; whoever waits gets what is new at once. */
+  resize(size: SlotPoolSize): void;
   /** True while the pool rests. */
   readonly coolingDown: boolean;
   /** Each figure is computed when it is read. */
   readonly stats: SlotPoolStats;
 }
 
-export interface SlotPoolOptions {
+export interface SlotPoolSize {
   readonly slots: number;
-  readonly clock: Clock;
   /** Slots that only requests of at least this priority may use. */
   readonly reserved?: Credential['reserved'];
+}
+
+export interface SlotPoolOptions extends SlotPoolSize {
+  readonly clock: Clock;
   readonly timers?: Timers;
 }
 
@@ -74,7 +79,9 @@ const DEFAULT_SHARE_PERCENT = 50;
  * The capacity of one credential, shared by the fair queue. A tenant never holds more than its share, also while slots
  * are free: calls that hang cannot fill the pool before the others come.
  */
-export function createSlotPool({ slots, clock, reserved, timers = processTimers }: SlotPoolOptions): SlotPool {
+export function createSlotPool({ slots: firstSlots, clock, reserved: firstReserved, timers = processTimers }: SlotPoolOptions): SlotPool {
+  let slots = firstSlots;
+  let reserved = firstReserved;
   const queue = createFairQueue<Waiter>();
   const held = new Map<string, number>();
   const queued: Record<Priority, number> = { critical: 0, high: 0, standard: 0, low: 0 };
@@ -83,8 +90,7 @@ export function createSlotPool({ slots, clock, reserved, timers = processTimers 
   let wakeTimer: unknown;
 
   const mayHave = ({ tenantId, priority, maxSharePercent = DEFAULT_SHARE_PERCENT }: SlotRequest): boolean => {
-    const mayUseReserved = reserved === undefined || PRIORITY_WEIGHT[priority] >= PRIORITY_WEIGHT[reserved.priority];
-    const usable = mayUseReserved ? slots : slots - reserved.slots;
+    const usable = reserved === undefined || PRIORITY_WEIGHT[priority] >= PRIORITY_WEIGHT[reserved.priority] ? slots : slots - reserved.slots;
     if (inUse >= usable) return false;
     return (held.get(tenantId) ?? 0) < Math.max(1, Math.floor((slots * maxSharePercent) / 100));
   };
@@ -175,7 +181,14 @@ export function createSlotPool({ slots, clock, reserved, timers = processTimers 
   };
 
   return {
-    slots,
+    get slots() {
+      return slots;
+    },
+    resize(size) {
+      slots = size.slots;
+      reserved = size.reserved;
+      dispatch();
+    },
     acquire(request) {
       if (request.signal?.aborted) return Promise.resolve('aborted');
       // Whoever waits and might have this slot would have been given it: nobody is ahead.

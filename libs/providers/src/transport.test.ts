@@ -1,13 +1,14 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import type { UpstreamFault } from '@sluice/contracts';
-import { createTransport, type Transport } from './transport.ts';
+import { createFakeClock, type FakeClock, type FakeTimer } from '@sluice/testing';
+import { createTransport, type Transport, type TransportHandlers, type TransportTimeouts } from './transport.ts';
 
 let transport: Transport;
 const servers: { close(): unknown }[] = [];
 
 beforeEach(() => {
-  transport = createTransport({ connectTimeoutMs: 1_000, maxHeaderBytes: 16 * 1024 });
+  transport = createTransport({ maxHeaderBytes: 16 * 1024 });
 });
 afterEach(async () => {
   await transport.close();
@@ -31,7 +32,7 @@ async function serveRaw(answer: string): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-function send(origin: string, timeouts = { firstByteMs: 5_000, idleMs: 5_000 }): Promise<{ status: number; body: string; fault: UpstreamFault | undefined }> {
+function send(origin: string, timeouts: Partial<TransportTimeouts> = {}): Promise<{ status: number; body: string; fault: UpstreamFault | undefined }> {
   return new Promise((resolve) => {
     let status = 0;
     const chunks: Buffer[] = [];
@@ -39,9 +40,15 @@ function send(origin: string, timeouts = { firstByteMs: 5_000, idleMs: 5_000 }):
     transport.send(
       { method: 'POST', origin, path: '/x', headers: ['content-type', 'application/json'], body: Buffer.from('{"a":1}') },
       { onHeaders: (code) => (status = code), onData: (chunk) => chunks.push(chunk), onEnd: () => done(), onError: done },
-      timeouts,
+      { connectMs: 1_000, firstByteMs: 5_000, idleMs: 5_000, ...timeouts },
     );
   });
+}
+
+const NOTHING: TransportHandlers = { onHeaders: () => undefined, onData: () => undefined, onEnd: () => undefined, onError: () => undefined };
+
+function timersOf(clock: FakeClock) {
+  return { setTimeout: clock.setTimeout, clearTimeout: (timer: unknown) => clock.clearTimeout(timer as FakeTimer | undefined) };
 }
 
 describe('the transport', () => {
@@ -67,10 +74,46 @@ describe('the transport', () => {
 
   it('silence is a timeout, before the head and in the body', async () => {
     const silent = await serve(() => undefined);
-    expect((await send(silent, { firstByteMs: 100, idleMs: 5_000 })).fault?.kind).toBe('timeout');
+    expect((await send(silent, { firstByteMs: 100 })).fault).toMatchObject({ kind: 'timeout', deadline: 'first_byte' });
     const stalls = await serve((_request, response) => void response.writeHead(200).write('x'));
-    expect((await send(stalls, { firstByteMs: 5_000, idleMs: 100 })).fault?.kind).toBe('timeout');
+    expect((await send(stalls, { idleMs: 100 })).fault).toMatchObject({ kind: 'timeout', deadline: 'idle' });
   }, 15_000);
+
+  it('a connection that does not come to stand in the time of the policy is a connection fault, by any length of it', async () => {
+    const clock = createFakeClock();
+    const mute = createTcpServer((socket) => socket.on('error', () => undefined));
+    servers.push(mute);
+    await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));
+    // A TLS handshake that nobody answers.
+    const origin = `https://127.0.0.1:${(mute.address() as AddressInfo).port}`;
+    const own = createTransport({ timers: timersOf(clock) });
+    const faults: UpstreamFault[] = [];
+    for (const connectMs of [300, 20_000]) {
+      own.send({ method: 'POST', origin, path: '/', headers: [], body: Buffer.from('{}') }, { ...NOTHING, onError: (fault) => faults.push(fault) }, { connectMs, firstByteMs: 5_000, idleMs: 5_000 });
+    }
+    clock.advance(299);
+    expect(faults).toEqual([]);
+    clock.advance(1);
+    expect(faults).toEqual([{ kind: 'connect', deadline: 'connect', detail: 'no connection within 300 ms' }]);
+    clock.advance(19_699);
+    expect(faults).toHaveLength(1);
+    clock.advance(1);
+    expect(faults).toHaveLength(2);
+    await own.close();
+    expect(faults).toHaveLength(2);
+  });
+
+  it('stops the connect deadline once the request is on its way', async () => {
+    const clock = createFakeClock();
+    const own = createTransport({ timers: timersOf(clock) });
+    const origin = await serve((_request, response) => setTimeout(() => response.end('ok'), 50));
+    await new Promise<void>((resolve, reject) => {
+      own.send({ method: 'POST', origin, path: '/', headers: [], body: Buffer.from('{}') }, { ...NOTHING, onEnd: resolve, onError: (fault) => reject(new Error(fault.detail)) }, { connectMs: 1_000, firstByteMs: 5_000, idleMs: 5_000 });
+      setTimeout(() => clock.advance(5_000), 25);
+    });
+    expect(clock.pendingTimers()).toBe(0);
+    await own.close();
+  });
 
   it('what is not HTTP, and a head without bounds, is malformed', async () => {
     expect((await send(await serveRaw('hello\r\n\r\n'))).fault?.kind).toBe('malformed');
@@ -91,7 +134,7 @@ describe('the transport', () => {
             onEnd: () => { throw new Error('called after the abort'); },
             onError: () => { throw new Error('called after the abort'); },
           },
-          { firstByteMs: 5_000, idleMs: 5_000 },
+          { connectMs: 1_000, firstByteMs: 5_000, idleMs: 5_000 },
         );
       });
     });
@@ -121,7 +164,7 @@ describe('the transport', () => {
           onEnd: resolve,
           onError: () => undefined,
         },
-        { firstByteMs: 5_000, idleMs: 5_000 },
+        { connectMs: 1_000, firstByteMs: 5_000, idleMs: 5_000 },
       );
     });
     expect(got).toEqual(['a', 'b']);

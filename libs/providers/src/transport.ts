@@ -1,8 +1,9 @@
-import type { FaultKind, UpstreamFault, UpstreamRequest } from '@sluice/contracts';
+import type { UpstreamFault, UpstreamRequest } from '@sluice/contracts';
 import { Agent, type Dispatcher } from 'undici';
 
 export interface TransportOptions {
-  readonly connectTimeoutMs: number;
+  /** Timers of the connect deadline; the process's own unless given. */
+  readonly timers?: { setTimeout(callback: () => void, delayMs: number): unknown; clearTimeout(timer: unknown): void };
   /** Idle connections are kept this long. */
   readonly keepAliveMs?: number;
   readonly maxHeaderBytes?: number;
@@ -19,6 +20,8 @@ export interface TransportHandlers {
 }
 
 export interface TransportTimeouts {
+  /** Until a connection stands, TLS included; a kept-alive one stands already. */
+  readonly connectMs: number;
   /** Until the head of the answer. */
   readonly firstByteMs: number;
   /** Between two pieces of the body. */
@@ -38,11 +41,19 @@ export interface Transport {
   close(): Promise<void>;
 }
 
-export function createTransport({ connectTimeoutMs, keepAliveMs = 60_000, maxHeaderBytes = 64 * 1024 }: TransportOptions): Transport {
-  const agent = new Agent({ connect: { timeout: connectTimeoutMs }, keepAliveTimeout: keepAliveMs, maxHeaderSize: maxHeaderBytes, pipelining: 1 });
+/** When an attempt at a connection is given up that no call waits for any more: the longest connect deadline of a policy. */
+const SOCKET_CONNECT_MS = 60_000;
+
+const processTimers: NonNullable<TransportOptions['timers']> = {
+  setTimeout: (callback, delayMs) => setTimeout(callback, delayMs),
+  clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout),
+};
+
+export function createTransport({ timers = processTimers, keepAliveMs = 60_000, maxHeaderBytes = 64 * 1024 }: TransportOptions = {}): Transport {
+  const agent = new Agent({ connect: { timeout: SOCKET_CONNECT_MS }, keepAliveTimeout: keepAliveMs, maxHeaderSize: maxHeaderBytes, pipelining: 1 });
   return {
     send(request, handlers, timeouts) {
-      const exchange = new Exchange(handlers);
+      const exchange = new Exchange(handlers, timers);
       agent.dispatch(
         {
           origin: request.origin,
@@ -55,6 +66,7 @@ export function createTransport({ connectTimeoutMs, keepAliveMs = 60_000, maxHea
         },
         exchange,
       );
+      exchange.awaitConnection(timeouts.connectMs);
       return exchange;
     },
     close: () => agent.destroy(),
@@ -64,17 +76,29 @@ export function createTransport({ connectTimeoutMs, keepAliveMs = 60_000, maxHea
 /** One request's handler; a class, so that its functions are made once. */
 class Exchange implements Dispatcher.DispatchHandler, TransportCall {
   readonly #handlers: TransportHandlers;
+  readonly #timers: NonNullable<TransportOptions['timers']>;
   #controller: Dispatcher.DispatchController | undefined;
+  #connectTimer: unknown;
   #answered = false;
   #over = false;
 
-  constructor(handlers: TransportHandlers) {
+  constructor(handlers: TransportHandlers, timers: NonNullable<TransportOptions['timers']>) {
     this.#handlers = handlers;
+    this.#timers = timers;
+  }
+
+  /** Gives up unless the request is on a connection within this time. */
+  awaitConnection(connectMs: number): void {
+    if (this.#controller !== undefined || this.#over) return;
+    this.#connectTimer = this.#timers.setTimeout(() => {
+      this.#connectTimer = undefined;
+      this.#fail({ kind: 'connect', deadline: 'connect', detail: `no connection within ${connectMs} ms` });
+    }, connectMs);
   }
 
   abort(): void {
     if (this.#over) return;
-    this.#over = true;
+    this.#end();
     this.#controller?.abort(new Error('given up'));
   }
 
@@ -88,6 +112,7 @@ class Exchange implements Dispatcher.DispatchHandler, TransportCall {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
+    this.#stopConnectTimer();
     if (this.#over) controller.abort(new Error('given up'));
   }
 
@@ -103,23 +128,40 @@ class Exchange implements Dispatcher.DispatchHandler, TransportCall {
 
   onResponseEnd(): void {
     if (this.#over) return;
-    this.#over = true;
+    this.#end();
     this.#handlers.onEnd();
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#fail(faultOfError(error, this.#answered));
+  }
+
+  #fail(fault: UpstreamFault): void {
     if (this.#over) return;
+    this.#end();
+    this.#handlers.onError(fault);
+  }
+
+  #end(): void {
     this.#over = true;
-    this.#handlers.onError({ kind: kindOfError(error, this.#answered), detail: describe(error) });
+    this.#stopConnectTimer();
+  }
+
+  #stopConnectTimer(): void {
+    if (this.#connectTimer === undefined) return;
+    this.#timers.clearTimeout(this.#connectTimer);
+    this.#connectTimer = undefined;
   }
 }
 
 /** Whose fault a broken connection is, by undici's and Node's codes. */
-function kindOfError(error: Error & { code?: string }, answered: boolean): FaultKind {
+function faultOfError(error: Error & { code?: string }, answered: boolean): UpstreamFault {
   const code = error.code ?? '';
-  if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') return 'timeout';
-  if (code === 'UND_ERR_HEADERS_OVERFLOW' || code.startsWith('HPE_') || error.name === 'HTTPParserError') return 'malformed';
-  return answered ? 'truncated' : 'connect';
+  const detail = describe(error);
+  if (code === 'UND_ERR_HEADERS_TIMEOUT') return { kind: 'timeout', deadline: 'first_byte', detail };
+  if (code === 'UND_ERR_BODY_TIMEOUT') return { kind: 'timeout', deadline: 'idle', detail };
+  if (code === 'UND_ERR_HEADERS_OVERFLOW' || code.startsWith('HPE_') || error.name === 'HTTPParserError') return { kind: 'malformed', detail };
+  return { kind: answered ? 'truncated' : 'connect', detail };
 }
 
 function describe(error: Error & { code?: string }): string {

@@ -110,6 +110,34 @@ describe('createBreaker', () => {
     expect(breaker.report()).toMatchObject({ state: 'closed', calls: 0 });
   });
 
+  it('keeps its state under other settings, and goes by them from then on', () => {
+    const { clock, breaker } = setUp();
+    open(breaker);
+    breaker.configure({ ...OPTIONS, probes: 1, cooldownMs: 500 });
+    expect(breaker.state).toEqual({ kind: 'open', retryAtMs: 1_010_000 });
+    clock.advance(10_000);
+    const probe = enter(breaker);
+    expect(breaker.tryEnter()).toBeUndefined();
+    probe.fail();
+    expect(breaker.state).toEqual({ kind: 'open', retryAtMs: 1_010_500 });
+    clock.advance(500);
+    enter(breaker).succeed();
+    expect(breaker.state.kind).toBe('closed');
+  });
+
+  it('lets 1,000 callers that come all the time make no more probes than places, also when no probe is ever answered', () => {
+    const { clock, breaker } = setUp();
+    open(breaker);
+    clock.advance(10_000);
+    let admitted = 0;
+    for (let second = 0; second < 180; second++) {
+      for (let i = 0; i < 1_000; i++) if (breaker.tryEnter() !== undefined) admitted++;
+      clock.advance(1_000);
+    }
+    // Three places, each free again after the probe timeout of a minute.
+    expect(admitted).toBe(9);
+  });
+
   it('agrees with a model that keeps every verdict', () => {
     const step = fc.record({ verdict: fc.constantFrom('succeed', 'succeed', 'fail', 'ignore'), waitMs: fc.integer({ min: 0, max: 1500 }) });
     fc.assert(

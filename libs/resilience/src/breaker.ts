@@ -1,7 +1,7 @@
 import type { BreakerReport, Clock, Provider } from '@sluice/contracts';
 import { EventWindow } from './event-window.ts';
 
-export type BreakerOptions = Provider['breaker'];
+export type BreakerOptions = Omit<Provider['breaker'], 'silenceFailsAfterMs'>;
 
 /** Where a breaker stands, for those who look at it. */
 export type BreakerState =
@@ -42,11 +42,15 @@ export interface Breaker {
   tryEnter(): BreakerPass | undefined;
   readonly state: BreakerState;
   report(): BreakerFigures;
+  /** Other settings from now on. The state stays; verdicts are forgotten where the window has another length. */
+  configure(options: BreakerOptions): void;
 }
 
 interface Probe {
   readonly expiresAtMs: number;
 }
+
+type Verdict = 'succeed' | 'fail' | 'ignore';
 
 /** All times on the monotonic clock. */
 type Inner =
@@ -64,14 +68,15 @@ type Inner =
  */
 export function createBreaker({
   clock,
-  options,
+  options: given,
   onChange,
 }: {
   readonly clock: Clock;
   readonly options: BreakerOptions;
   readonly onChange?: (change: BreakerChange) => void;
 }): Breaker {
-  const window = new EventWindow(options.windowMs);
+  let options = given;
+  let window = new EventWindow(options.windowMs);
   let inner: Inner = { kind: 'closed' };
   /** Grows with each change of state; passes of an earlier one are stale. */
   let generation = 0;
@@ -96,7 +101,7 @@ export function createBreaker({
     open(now);
   };
 
-  const probeVerdict = (half: Inner & { kind: 'half_open' }, probe: Probe, verdict: 'succeed' | 'fail' | 'ignore'): void => {
+  const probeVerdict = (half: Inner & { kind: 'half_open' }, probe: Probe, verdict: Verdict): void => {
     const now = clock.monotonic();
     dropExpired(half.probes, now);
     if (!half.probes.delete(probe)) return;
@@ -106,22 +111,10 @@ export function createBreaker({
     become({ kind: 'closed' });
   };
 
-  const passOf = (probe: Probe | undefined): BreakerPass => {
-    const born = generation;
-    let answered = false;
-    const answer = (verdict: 'succeed' | 'fail' | 'ignore'): void => {
-      if (answered) return;
-      answered = true;
-      if (born !== generation) return;
-      if (inner.kind === 'half_open' && probe !== undefined) probeVerdict(inner, probe, verdict);
-      else if (inner.kind === 'closed' && verdict !== 'ignore') closedVerdict(verdict === 'fail');
-    };
-    return {
-      probe: probe !== undefined,
-      succeed: () => answer('succeed'),
-      fail: () => answer('fail'),
-      ignore: () => answer('ignore'),
-    };
+  const judge = (pass: Pass, verdict: Verdict): void => {
+    if (pass.born !== generation) return;
+    if (inner.kind === 'half_open' && pass.place !== undefined) probeVerdict(inner, pass.place, verdict);
+    else if (inner.kind === 'closed' && verdict !== 'ignore') closedVerdict(verdict === 'fail');
   };
 
   const cooledDown = (nowMs: number): boolean => inner.kind === 'open' && nowMs >= inner.retryAtMs;
@@ -139,7 +132,7 @@ export function createBreaker({
 
   return {
     tryEnter() {
-      if (inner.kind === 'closed') return passOf(undefined);
+      if (inner.kind === 'closed') return new Pass(judge, generation, undefined);
       const now = clock.monotonic();
       if (cooledDown(now)) become({ kind: 'half_open', probes: new Set(), succeeded: 0 });
       if (inner.kind !== 'half_open') return undefined;
@@ -147,7 +140,7 @@ export function createBreaker({
       if (inner.probes.size + inner.succeeded >= options.probes) return undefined;
       const probe: Probe = { expiresAtMs: now + options.probeTimeoutMs };
       inner.probes.add(probe);
-      return passOf(probe);
+      return new Pass(judge, generation, probe);
     },
     get state() {
       return look();
@@ -164,7 +157,49 @@ export function createBreaker({
         retryAtMs: state.kind === 'open' ? state.retryAtMs : undefined,
       };
     },
+    configure(next) {
+      if (next.windowMs !== options.windowMs) window = new EventWindow(next.windowMs);
+      options = next;
+    },
   };
+}
+
+/** A class, so that its functions are made once and not per call. */
+class Pass implements BreakerPass {
+  readonly #judge: (pass: Pass, verdict: Verdict) => void;
+  #answered = false;
+  /** The breaker's generation when it was given out. */
+  readonly born: number;
+  /** The place of a probe that it holds. */
+  readonly place: Probe | undefined;
+
+  constructor(judge: (pass: Pass, verdict: Verdict) => void, born: number, place: Probe | undefined) {
+    this.#judge = judge;
+    this.born = born;
+    this.place = place;
+  }
+
+  get probe(): boolean {
+    return this.place !== undefined;
+  }
+
+  succeed(): void {
+    this.#answer('succeed');
+  }
+
+  fail(): void {
+    this.#answer('fail');
+  }
+
+  ignore(): void {
+    this.#answer('ignore');
+  }
+
+  #answer(verdict: Verdict): void {
+    if (this.#answered) return;
+    this.#answered = true;
+    this.#judge(this, verdict);
+  }
 }
 
 function dropExpired(probes: Set<Probe>, nowMs: number): void {

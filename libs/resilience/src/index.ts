@@ -2,3 +2,4 @@ export * from './breaker.ts';
 export * from './retry.ts';
 export * from './retry-budget.ts';
 export * from './deadline.ts';
+export * from './account.ts';

@@ -74,6 +74,7 @@ function problems(sources: StateSources, config: ConfigSnapshot | undefined, gat
     else if (config !== undefined && report.config_version < config.version - 1) {
       out.push(`Gateway ${report.gateway_id} has configuration ${report.config_version}, the newest is ${config.version}.`);
     }
+    if (live) for (const { provider, credential, secret } of report.missing_secrets) out.push(`Gateway ${report.gateway_id} does not have the secret ${secret} of ${provider}'s credential ${credential}: nothing is sent by it.`);
     if (live) for (const breaker of report.breakers) if (breaker.state === 'open') out.push(`The breaker for ${breaker.provider} / ${breaker.model} is open on ${report.gateway_id}.`);
   }
   for (const queue of sources.queues.value ?? []) if (queue.depth > 0) out.push(`Dead-letter queue ${queue.dlq} holds ${queue.depth}.`);

@@ -55,6 +55,7 @@ async function report(gateway: string, seconds: SecondCounts[], extra: Partial<G
     seconds,
     breakers: [],
     pools: [],
+    missing_secrets: [],
     ...extra,
   };
   const res = await test.call('POST', '/internal/gateways/report', body, { authorization: 'Bearer gateway-token' });

@@ -14,6 +14,7 @@ import { createEstimator } from '../metering/estimator.ts';
 import { pipelineOf } from '../pipeline.ts';
 import { createAdmitStage } from '../stages/admit/admit.ts';
 import { createAttemptStage } from '../stages/attempt/attempt.ts';
+import type { AccountChange } from '../stages/attempt/send-attempt.ts';
 import { createAuthenticateStage } from '../stages/authenticate/authenticate.ts';
 import { createCacheStage } from '../stages/cache/cache.ts';
 import { createIdempotencyStage } from '../stages/idempotency/idempotency.ts';
@@ -25,6 +26,7 @@ import { createRouteStage } from '../stages/route/route.ts';
 import { createSettleStage, type CallEnd } from '../stages/settle/settle.ts';
 import { createBreakers } from '../upstream/breakers.ts';
 import { createCapacity } from '../upstream/capacity.ts';
+import { nameOfSecret } from '../upstream/secrets.ts';
 import { SAMPLE_KEYS, sampleSnapshot, type RawSnapshot } from './sample-snapshot.ts';
 import { createSilentLog } from './silent-log.ts';
 
@@ -39,6 +41,8 @@ export interface GatewayOptions {
   readonly beforeAppend?: (what: Append) => void | Promise<void>;
   /** For the jitter of retries, 0 to 1; 0 unless given. */
   readonly random?: () => number;
+  /** A secret of the configuration that is not there, as `env:NAME`. */
+  readonly missingSecret?: string;
   readonly slowReaderMs?: number;
   readonly stallMs?: number;
   readonly wrapLimits?: (limits: LimitStore) => LimitStore;
@@ -63,9 +67,10 @@ export async function startGateway(options: GatewayOptions) {
   const ends: (CallEnd & { readonly refusal: Refusal | undefined })[] = [];
   const calls: Call[] = [];
   const faults: unknown[] = [];
+  const accounts: AccountChange[] = [];
   const capacity = createCapacity({ clock });
   const breakers = createBreakers({ clock, onChange: () => undefined });
-  const transport = createTransport({ connectTimeoutMs: 2_000 });
+  const transport = createTransport();
   const heartbeats = createHeartbeats();
   const estimator = createEstimator();
   const adapters = createAdapterRegistry().get;
@@ -94,11 +99,11 @@ export async function startGateway(options: GatewayOptions) {
       transport,
       breakers,
       capacity,
-      secrets: () => 'secret',
+      secrets: { find: (ref) => (options.missingSecret === nameOfSecret(ref) ? undefined : 'secret'), forget: () => undefined },
       random: options.random ?? (() => 0),
       retryBudget: () => budget,
       onRecordFault: (_call, error) => faults.push(error),
-      onAccountFault: () => undefined,
+      onAccount: (change) => accounts.push(change),
     }),
     relay: createRelayStage({ limits, estimator, onTopUpFault: (_call, error) => faults.push(error), ...(options.slowReaderMs === undefined ? {} : { slowReaderMs: options.slowReaderMs }) }),
     settle: createSettleStage({
@@ -155,6 +160,7 @@ export async function startGateway(options: GatewayOptions) {
     ends,
     calls,
     faults,
+    accounts,
     server,
     breakers,
     heartbeats,

@@ -1,28 +1,44 @@
-import type { BreakerReport, Clock, PlannedAttempt } from '@sluice/contracts';
+import type { BreakerReport, Clock, PlannedAttempt, Provider } from '@sluice/contracts';
 import { createBreaker, type Breaker } from '@sluice/resilience';
 
 /** What to tell when a breaker changes its state. */
 export type BreakerListener = (change: { readonly provider: string; readonly model: string; readonly from: string; readonly to: string }) => void;
 
 export interface Breakers {
-  of(attempt: PlannedAttempt): Breaker;
+  /** @param version of the configuration that the attempt was planned by; settings of an older one do not come back. */
+  of(attempt: Pick<PlannedAttempt, 'provider' | 'model'>, version: number): Breaker;
   report(): BreakerReport[];
 }
 
-/** One breaker per provider and model, made on first use, with the provider's own settings. */
+interface Entry {
+  readonly provider: string;
+  readonly model: string;
+  readonly breaker: Breaker;
+  options: Provider['breaker'];
+  version: number;
+}
+
+/** One breaker per provider and model, made on first use, with the provider's own settings; its state outlives their change. */
 export function createBreakers({ clock, onChange }: { clock: Clock; onChange: BreakerListener }): Breakers {
-  const known = new Map<string, { readonly provider: string; readonly model: string; readonly breaker: Breaker; readonly options: object }>();
+  const known = new Map<string, Entry>();
   return {
-    of({ provider, model }) {
+    of({ provider, model }, version) {
       const id = `${provider.id}/${model}`;
       const entry = known.get(id);
-      if (entry !== undefined && sameOptions(entry.options, provider.breaker)) return entry.breaker;
+      if (entry !== undefined) {
+        if (entry.options !== provider.breaker && version >= entry.version) {
+          entry.breaker.configure(provider.breaker);
+          entry.options = provider.breaker;
+          entry.version = version;
+        }
+        return entry.breaker;
+      }
       const breaker = createBreaker({
         clock,
         options: provider.breaker,
         onChange: (change) => onChange({ provider: provider.id, model, from: change.from, to: change.to }),
       });
-      known.set(id, { provider: provider.id, model, breaker, options: provider.breaker });
+      known.set(id, { provider: provider.id, model, breaker, options: provider.breaker, version });
       return breaker;
     },
     report() {
@@ -39,8 +55,4 @@ export function createBreakers({ clock, onChange }: { clock: Clock; onChange: Br
       });
     },
   };
-}
-
-function sameOptions(a: object, b: object): boolean {
-  return a === b || JSON.stringify(a) === JSON.stringify(b);
 }

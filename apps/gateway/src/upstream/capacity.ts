@@ -1,89 +1,88 @@
 import type { Clock, Credential, PlannedAttempt, PoolReport, Provider } from '@sluice/contracts';
 import { createSlotPool, type SlotPool } from '@sluice/limits';
-
-/** How long a credential rests after a 429 without a Retry-After. */
-const DEFAULT_COOLDOWN_MS = 1_000;
-const MAX_COOLDOWN_MS = 60_000;
-/** How long a credential that the provider refused (401, 402, 403) is left alone before it is tried again. */
-const ACCOUNT_REST_MS = 30_000;
+import { createAccount, type Account } from '@sluice/resilience';
 
 /** One account at a provider, with its slots and its standing. */
 export interface CredentialCapacity {
   readonly provider: string;
   readonly credential: Credential;
   readonly pool: SlotPool;
-  cooldownUntil: number;
-  accountFaultUntil: number;
+  readonly account: Account;
+}
+
+/** Why an attempt found no account that it may use, and for how long, milliseconds; at least 1. */
+export interface AccountRest {
+  readonly from: 'rate_limit' | 'account';
+  readonly forMs: number;
 }
 
 /** Capacity of all providers, shared by everyone who calls them. Rate faults of an account stay with that account. */
 export interface Capacity {
-  /** The usable credential of an attempt with the largest free share by weight; undefined when every one rests. */
-  pick(attempt: PlannedAttempt): CredentialCapacity | undefined;
-  /** Why `pick` found nothing: what the credential that is free soonest rests from, and for how long, milliseconds. */
-  restOf(attempt: PlannedAttempt): { readonly from: 'rate_limit' | 'account'; readonly forMs: number };
-  rateLimited(capacity: CredentialCapacity, retryAfterMs: number | undefined): void;
-  accountFault(capacity: CredentialCapacity): void;
+  /**
+   * The usable credential of an attempt with the largest free share by weight; undefined when every one rests. Whoever
+   * takes it asks its account for leave at once.
+   *
+   * @param version of the configuration that the attempt was planned by; sizes of an older one do not come back.
+   */
+  pick(attempt: PlannedAttempt, version: number): CredentialCapacity | undefined;
+  /** The credential that is free soonest; undefined when one is usable now. */
+  restOf(attempt: PlannedAttempt): AccountRest | undefined;
   report(): PoolReport[];
 }
 
-export function createCapacity({ clock }: { clock: Clock }): Capacity {
-  const pools = new Map<string, CredentialCapacity>();
+interface Entry extends CredentialCapacity {
+  credential: Credential;
+  version: number;
+}
 
-  const capacityOf = (provider: Provider, credential: Credential): CredentialCapacity => {
+export function createCapacity({ clock }: { clock: Clock }): Capacity {
+  const entries = new Map<string, Entry>();
+
+  const entryOf = (provider: Provider, credential: Credential, version: number): Entry => {
     const id = `${provider.id}/${credential.id}`;
-    const known = pools.get(id);
-    if (known !== undefined && known.credential.slots === credential.slots) return known;
-    const made: CredentialCapacity = {
-      provider: provider.id,
-      credential,
-      pool: createSlotPool({ slots: credential.slots, clock, ...(credential.reserved === undefined ? {} : { reserved: credential.reserved }) }),
-      cooldownUntil: 0,
-      accountFaultUntil: 0,
-    };
-    pools.set(id, made);
-    return made;
+    const known = entries.get(id);
+    if (known === undefined) {
+      const made: Entry = { provider: provider.id, credential, version, pool: createSlotPool({ ...sizeOf(credential), clock }), account: createAccount({ clock }) };
+      entries.set(id, made);
+      return made;
+    }
+    if (known.credential !== credential && version >= known.version) {
+      known.credential = credential;
+      known.version = version;
+      known.pool.resize(sizeOf(credential));
+    }
+    return known;
   };
 
   return {
-    pick(attempt) {
-      const now = clock.monotonic();
-      let best: CredentialCapacity | undefined;
+    pick({ provider, credentials }, version) {
+      let best: Entry | undefined;
       let bestFree = -Infinity;
-      for (const credential of attempt.credentials) {
-        const capacity = capacityOf(attempt.provider, credential);
-        if (capacity.cooldownUntil > now || capacity.accountFaultUntil > now || credential.weight === 0) continue;
-        if (attempt.credentials.length === 1) return capacity;
-        const { inUse } = capacity.pool.stats;
-        const free = ((credential.slots - inUse) / credential.slots) * credential.weight;
+      for (const credential of credentials) {
+        const entry = entryOf(provider, credential, version);
+        if (credential.weight === 0 || !entry.account.usable) continue;
+        if (credentials.length === 1) return entry;
+        const free = ((credential.slots - entry.pool.stats.inUse) / credential.slots) * credential.weight;
         if (free > bestFree) {
           bestFree = free;
-          best = capacity;
+          best = entry;
         }
       }
       return best;
     },
-    restOf(attempt) {
-      const now = clock.monotonic();
-      let soonest: { from: 'rate_limit' | 'account'; forMs: number } = { from: 'account', forMs: ACCOUNT_REST_MS };
-      for (const credential of attempt.credentials) {
-        const { cooldownUntil, accountFaultUntil } = capacityOf(attempt.provider, credential);
-        const from = accountFaultUntil > cooldownUntil ? 'account' : 'rate_limit';
-        const forMs = Math.max(1, Math.max(cooldownUntil, accountFaultUntil) - now);
-        if (forMs <= soonest.forMs) soonest = { from, forMs };
+    restOf({ provider, credentials }) {
+      let soonest: AccountRest | undefined;
+      for (const credential of credentials) {
+        const { account } = entryOf(provider, credential, 0);
+        if (credential.weight === 0) continue;
+        const forMs = account.restMs();
+        if (forMs === 0) return undefined;
+        if (soonest === undefined || forMs < soonest.forMs) soonest = { from: account.state.kind === 'refused' ? 'account' : 'rate_limit', forMs: Math.max(1, Math.ceil(forMs)) };
       }
-      return soonest;
-    },
-    rateLimited(capacity, retryAfterMs) {
-      const rest = Math.min(retryAfterMs ?? DEFAULT_COOLDOWN_MS, MAX_COOLDOWN_MS);
-      capacity.cooldownUntil = Math.max(capacity.cooldownUntil, clock.monotonic() + rest);
-    },
-    accountFault(capacity) {
-      capacity.accountFaultUntil = clock.monotonic() + ACCOUNT_REST_MS;
+      return soonest ?? { from: 'account', forMs: 1_000 };
     },
     report() {
-      const now = clock.monotonic();
-      return [...pools.values()].map(({ provider, credential, pool, cooldownUntil, accountFaultUntil }) => {
+      return [...entries.values()].map(({ provider, credential, pool, account }) => {
         const { inUse, queuedByPriority, oldestWaitMs } = pool.stats;
         return {
           provider,
@@ -92,9 +91,15 @@ export function createCapacity({ clock }: { clock: Clock }): Capacity {
           in_use: inUse,
           queued: queuedByPriority,
           oldest_wait_ms: oldestWaitMs,
-          state: accountFaultUntil > now ? 'account_fault' : cooldownUntil > now ? 'cooldown' : 'ok',
+          state: STATE[account.state.kind],
         } satisfies PoolReport;
       });
     },
   };
+}
+
+const STATE = { ok: 'ok', cooling: 'cooldown', refused: 'account_fault' } as const satisfies Record<Account['state']['kind'], PoolReport['state']>;
+
+function sizeOf({ slots, reserved }: Credential) {
+  return { slots, ...(reserved === undefined ? {} : { reserved }) };
 }

@@ -26,6 +26,7 @@ function open(adapter: Partial<ProviderAdapter>, stream = false) {
     attempt: {} as PlannedAttempt,
     attemptIndex: 0,
     cancel,
+    connectMs: 1,
     firstByteMs: 1,
     idleMs: 1,
     onReleased: () => (log.released += 1),

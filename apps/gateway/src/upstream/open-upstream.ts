@@ -6,14 +6,14 @@ import {
   type StreamReader,
   type UpstreamFault,
   type UpstreamRequest,
-  type WholeAnswer,
 } from '@sluice/contracts';
-import type { Transport, TransportCall } from '@sluice/providers';
+import type { AnswerHeaders, Transport, TransportCall, TransportHandlers } from '@sluice/providers';
 import type { CancelToken } from '../cancel-token.ts';
-import type { OpenAnswer, StreamEnd } from './open-answer.ts';
+import type { OpenAnswer, StreamEnd, StreamOpenAnswer } from './open-answer.ts';
 
 const MAX_WHOLE_BYTES = 32 * 1024 * 1024;
 const MAX_ERROR_BYTES = 64 * 1024;
+const NO_BODY = Buffer.alloc(0);
 
 export interface UpstreamCall {
   readonly transport: Transport;
@@ -23,6 +23,7 @@ export interface UpstreamCall {
   readonly attempt: PlannedAttempt;
   readonly attemptIndex: number;
   readonly cancel: CancelToken;
+  readonly connectMs: number;
   readonly firstByteMs: number;
   readonly idleMs: number;
   /** The provider is done with the call: its slot is free. Called exactly once, before or after the promise settles. */
@@ -34,204 +35,274 @@ export interface UpstreamCall {
 /** A fault before anything could reach the caller, or `cancelled` when the caller gave up first. */
 export type FailedOpen = { readonly kind: 'failed'; readonly fault: UpstreamFault } | { readonly kind: 'cancelled' };
 
-type Headers = Readonly<Record<string, string | string[] | undefined>>;
-
 /**
  * Sends one attempt and waits until it is decided: a whole answer has been read, the first content of a stream has come,
  * or it failed. From then on a stream's buffers go straight to the sink that is attached.
  */
 export function openUpstream(call: UpstreamCall): Promise<OpenAnswer | FailedOpen> {
-  return new Promise((resolve) => {
-    const exchange = createExchange(call, resolve);
-    exchange.start();
-  });
+  return new Promise((resolve) => new Exchange(call, resolve).start());
 }
 
-function createExchange(call: UpstreamCall, resolve: (result: OpenAnswer | FailedOpen) => void) {
-  let decided = false;
-  let released = false;
-  let wire: TransportCall | undefined;
-  let status = 0;
-  let headers: Headers = {};
-  let contentType = '';
-  let reader: StreamReader | undefined;
-  let chunks: Buffer[] = [];
-  let size = 0;
-  let sink: { onBytes(chunk: Buffer): void; onEnd(end: StreamEnd): void } | undefined;
-  let streamEnd: StreamEnd | undefined;
-  let unsubscribe: () => void = () => undefined;
+/**
+ * What is being read. `whole` is the answer that was asked for; `error` an error's body; `not_a_stream` a JSON body where
+ * a stream was asked for, most likely an error with a status of 200; `opaque` a body of which only the status counts.
+ */
+type Reading = 'nothing' | 'whole' | 'error' | 'not_a_stream' | 'opaque' | 'stream';
 
-  const release = (): void => {
-    if (released) return;
-    released = true;
-    unsubscribe();
-    call.onReleased();
-  };
+const MAX_BYTES: Readonly<Record<Reading, number>> = {
+  nothing: 0,
+  whole: MAX_WHOLE_BYTES,
+  error: MAX_ERROR_BYTES,
+  not_a_stream: MAX_ERROR_BYTES,
+  opaque: MAX_ERROR_BYTES,
+  stream: Infinity,
+};
 
-  const decide = (result: OpenAnswer | FailedOpen): void => {
-    if (decided) return;
-    decided = true;
-    resolve(result);
-  };
+/** One attempt on the wire; a class, so that its functions are made once and not per call. */
+class Exchange implements TransportHandlers {
+  readonly #call: UpstreamCall;
+  readonly #resolve: (result: OpenAnswer | FailedOpen) => void;
+  #decided = false;
+  #released = false;
+  #wire: TransportCall | undefined;
+  #status = 0;
+  #headers: AnswerHeaders = {};
+  #contentType = '';
+  #reading: Reading = 'nothing';
+  #reader: StreamReader | undefined;
+  #chunks: Buffer[] = [];
+  #size = 0;
+  /** Its fault is filled in when there is one. */
+  #stream: (Omit<StreamOpenAnswer, 'fault'> & { fault: UpstreamFault | undefined }) | undefined;
+  #sink: Parameters<StreamOpenAnswer['attach']>[0] | undefined;
+  #streamEnd: StreamEnd | undefined;
+  #unsubscribe: (() => void) | undefined;
 
-  const fail = (fault: UpstreamFault): void => {
-    release();
-    if (decided) endStream({ kind: 'fault', fault });
-    else decide({ kind: 'failed', fault });
-  };
+  constructor(call: UpstreamCall, resolve: (result: OpenAnswer | FailedOpen) => void) {
+    this.#call = call;
+    this.#resolve = resolve;
+  }
 
-  const endStream = (end: StreamEnd): void => {
-    if (streamEnd !== undefined) return;
-    streamEnd = end;
-    sink?.onEnd(end);
-  };
+  start(): void {
+    const { transport, request, cancel, connectMs, firstByteMs, idleMs } = this.#call;
+    this.#wire = transport.send(request, this, { connectMs, firstByteMs, idleMs });
+    if (this.#released) return;
+    this.#unsubscribe = cancel.onCancel(() => this.#cancelled());
+    if (this.#released) this.#unsubscribe();
+  }
 
-  /** Gives up on the connection: what it still sends does not matter. */
-  const drop = (fault: UpstreamFault): void => {
-    wire?.abort();
-    fail(fault);
-  };
-
-  /** An adapter that throws has met an answer that it cannot read; undici would swallow the error, and the call would hang. */
-  const guarded = (read: () => void): void => {
+  onHeaders(status: number, headers: AnswerHeaders): void {
     try {
-      read();
+      this.#readHead(status, headers);
     } catch (error) {
-      drop({ kind: 'malformed', status, detail: `unreadable answer: ${error instanceof Error ? error.message : 'unknown'}` });
+      this.#unreadable(error);
     }
-  };
+  }
 
-  const onData = (chunk: Buffer): void => {
-    if (streamEnd !== undefined) {
-      // Nothing comes after the end marker; who sends on for ever is not listened to.
-      wire?.abort();
-      return;
+  onData(chunk: Buffer): void {
+    try {
+      if (this.#reader !== undefined) this.#readStream(this.#reader, chunk);
+      else this.#collect(chunk);
+    } catch (error) {
+      this.#unreadable(error);
     }
-    if (reader !== undefined) {
-      onStreamData(reader, chunk);
-      return;
+  }
+
+  onEnd(): void {
+    try {
+      this.#readEnd();
+    } catch (error) {
+      this.#unreadable(error);
     }
-    size += chunk.length;
+  }
+
+  onError(fault: UpstreamFault): void {
+    this.#fail(fault);
+  }
+
+  #readHead(status: number, headers: AnswerHeaders): void {
+    const call = this.#call;
+    const contentType = String(headers['content-type'] ?? 'application/json');
+    this.#status = status;
+    this.#headers = headers;
+    this.#contentType = contentType;
+    call.onHeaders();
+    const encoding = headers['content-encoding'];
+    const encoded = encoding !== undefined && encoding !== '' && String(encoding).toLowerCase() !== 'identity';
     if (status >= 400) {
-      chunks.push(chunk);
-      if (size > MAX_ERROR_BYTES) {
-        wire?.abort();
-        onEnd();
-      }
-      return;
+      this.#reading = encoded ? 'opaque' : 'error';
+    } else if (status !== 200) {
+      this.#drop(`unexpected status ${status}`);
+    } else if (encoded) {
+      this.#drop(`the body is encoded as ${String(encoding).slice(0, 80)} although only identity was asked for`);
+    } else if (!call.inbound.stream) {
+      this.#reading = 'whole';
+    } else if (contentType.startsWith('text/event-stream')) {
+      this.#reader = call.adapter.createStreamReader(call.inbound);
+      this.#reading = 'stream';
+    } else if (contentType.startsWith('application/json')) {
+      this.#reading = 'not_a_stream';
+    } else {
+      this.#drop(notAStream(contentType));
     }
-    if (size > MAX_WHOLE_BYTES) {
-      drop({ kind: 'malformed', status, detail: `the answer is larger than ${MAX_WHOLE_BYTES} bytes` });
-      return;
-    }
-    chunks.push(chunk);
-  };
+  }
 
-  const onStreamData = (streamReader: StreamReader, chunk: Buffer): void => {
-    const out = streamReader.push(chunk);
-    if (streamReader.fault !== undefined && !streamReader.contentSeen) {
-      drop(streamReader.fault);
+  #collect(chunk: Buffer): void {
+    const reading = this.#reading;
+    this.#size += chunk.length;
+    if (this.#size <= MAX_BYTES[reading]) {
+      if (reading !== 'opaque') this.#chunks.push(chunk);
+    } else if (reading === 'whole') {
+      this.#drop(`the answer is larger than ${MAX_WHOLE_BYTES} bytes`);
+    } else if (reading === 'not_a_stream') {
+      this.#drop(notAStream(this.#contentType));
+    } else if (reading !== 'nothing') {
+      // Of an error, the beginning says enough.
+      this.#chunks.push(chunk);
+      this.#wire?.abort();
+      this.#readEnd();
+    }
+  }
+
+  #readStream(reader: StreamReader, chunk: Buffer): void {
+    if (this.#streamEnd !== undefined) {
+      // Nothing comes after the end marker; who sends on for ever is not listened to.
+      this.#wire?.abort();
+      return;
+    }
+    const out = reader.push(chunk);
+    if (reader.fault !== undefined && !reader.contentSeen) {
+      this.#wire?.abort();
+      this.#fail(reader.fault);
       return;
     }
     if (out !== undefined) {
-      if (sink !== undefined) sink.onBytes(out);
-      else chunks.push(out);
+      if (this.#sink !== undefined) this.#sink.onBytes(out);
+      else this.#chunks.push(out);
     }
-    if (!decided && (streamReader.contentSeen || streamReader.ended)) openStream(streamReader);
-    if (streamReader.ended) {
-      release();
-      endStream({ kind: 'end' });
-    } else if (streamReader.fault !== undefined) {
-      wire?.abort();
-      release();
-      endStream({ kind: 'fault', fault: streamReader.fault });
+    if (!this.#decided && (reader.contentSeen || reader.ended)) this.#openStream(reader);
+    if (reader.ended) {
+      this.#release();
+      this.#endStream({ kind: 'end' });
+    } else if (reader.fault !== undefined) {
+      this.#wire?.abort();
+      this.#release();
+      this.#endStream({ kind: 'fault', fault: reader.fault });
     }
-  };
+  }
 
-  const openStream = (streamReader: StreamReader): void => {
-    decide({
+  #readEnd(): void {
+    const { adapter, inbound, attempt, attemptIndex } = this.#call;
+    const status = this.#status;
+    if (this.#reader !== undefined) {
+      if (this.#reader.ended) {
+        this.#release();
+        this.#endStream({ kind: 'end' });
+      } else this.#fail(this.#reader.fault ?? { kind: 'truncated', status, detail: 'the stream ended without its end marker' });
+      return;
+    }
+    this.#release();
+    if (this.#decided) return;
+    const body = this.#body();
+    switch (this.#reading) {
+      case 'error':
+      case 'opaque':
+        this.#fail(adapter.classify(status, this.#headers, body, inbound));
+        return;
+      case 'not_a_stream': {
+        const parsed = adapter.readWhole(inbound, body);
+        this.#fail(isFault(parsed) && parsed.kind !== 'malformed' ? parsed : { kind: 'malformed', status, detail: notAStream(this.#contentType) });
+        return;
+      }
+      default: {
+        const parsed = adapter.readWhole(inbound, body);
+        if (isFault(parsed)) this.#fail(parsed);
+        else this.#decide({ kind: 'whole', attempt, attemptIndex, status, body: parsed.body ?? body, contentType: this.#contentType, parsed });
+      }
+    }
+  }
+
+  #body(): Buffer {
+    const chunks = this.#chunks;
+    const bytes = this.#reading === 'error' ? Math.min(this.#size, MAX_ERROR_BYTES) : undefined;
+    if (chunks.length === 0) return NO_BODY;
+    return chunks.length === 1 ? (chunks[0] as Buffer).subarray(0, bytes) : Buffer.concat(chunks, bytes);
+  }
+
+  #openStream(reader: StreamReader): void {
+    const { attempt, attemptIndex } = this.#call;
+    this.#stream = {
       kind: 'stream',
-      attempt: call.attempt,
-      attemptIndex: call.attemptIndex,
-      status,
-      contentType,
-      reader: streamReader,
-      get fault() {
-        return streamEnd?.kind === 'fault' ? streamEnd.fault : undefined;
+      attempt,
+      attemptIndex,
+      status: this.#status,
+      contentType: this.#contentType,
+      reader,
+      fault: undefined,
+      attach: (sink) => this.#attach(sink),
+      pause: () => this.#wire?.pause(),
+      resume: () => this.#wire?.resume(),
+      abort: () => {
+        this.#wire?.abort();
+        this.#release();
       },
-      attach(next) {
-        sink = next;
-        const waiting = chunks;
-        chunks = [];
-        for (const buffer of waiting) next.onBytes(buffer);
-        if (streamEnd !== undefined) next.onEnd(streamEnd);
-      },
-      pause: () => wire?.pause(),
-      resume: () => wire?.resume(),
-      abort() {
-        wire?.abort();
-        release();
-      },
-    });
-  };
+    };
+    this.#decide(this.#stream);
+  }
 
-  const onEnd = (): void => {
-    if (reader !== undefined) {
-      if (reader.ended) {
-        release();
-        endStream({ kind: 'end' });
-        return;
-      }
-      fail(reader.fault ?? { kind: 'truncated', status, detail: 'the stream ended without its end marker' });
-      return;
-    }
-    release();
-    if (decided) return;
-    const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, status >= 400 ? Math.min(size, MAX_ERROR_BYTES) : size);
-    if (status >= 400) {
-      decide({ kind: 'failed', fault: call.adapter.classify(status, headers, body, call.inbound) });
-      return;
-    }
-    const parsed: WholeAnswer | UpstreamFault = call.adapter.readWhole(call.inbound, body);
-    if (isFault(parsed)) decide({ kind: 'failed', fault: parsed });
-    else decide({ kind: 'whole', attempt: call.attempt, attemptIndex: call.attemptIndex, status, body: parsed.body ?? body, contentType, parsed });
-  };
+  #attach(sink: Parameters<StreamOpenAnswer['attach']>[0]): void {
+    this.#sink = sink;
+    const waiting = this.#chunks;
+    this.#chunks = [];
+    for (const buffer of waiting) sink.onBytes(buffer);
+    if (this.#streamEnd !== undefined) sink.onEnd(this.#streamEnd);
+  }
 
-  const onHeaders = (answerStatus: number, answerHeaders: Headers): void => {
-    status = answerStatus;
-    headers = answerHeaders;
-    call.onHeaders();
-    contentType = String(answerHeaders['content-type'] ?? 'application/json');
-    if (status === 200 && call.inbound.stream) {
-      if (!contentType.startsWith('text/event-stream')) {
-        drop({ kind: 'malformed', status, detail: `a stream was asked for, ${contentType.slice(0, 80)} came` });
-        return;
-      }
-      reader = call.adapter.createStreamReader(call.inbound);
-      return;
-    }
-    if (status !== 200 && status < 400) drop({ kind: 'malformed', status, detail: `unexpected status ${status}` });
-  };
+  #cancelled(): void {
+    if (this.#decided) return;
+    this.#wire?.abort();
+    this.#release();
+    this.#decide({ kind: 'cancelled' });
+  }
 
-  return {
-    start(): void {
-      wire = call.transport.send(
-        call.request,
-        {
-          onHeaders: (answerStatus, answerHeaders) => guarded(() => onHeaders(answerStatus, answerHeaders)),
-          onData: (chunk) => guarded(() => onData(chunk)),
-          onEnd: () => guarded(onEnd),
-          onError: fail,
-        },
-        { firstByteMs: call.firstByteMs, idleMs: call.idleMs },
-      );
-      unsubscribe = call.cancel.onCancel(() => {
-        if (decided) return;
-        wire?.abort();
-        release();
-        decide({ kind: 'cancelled' });
-      });
-      if (released) unsubscribe();
-    },
-  };
+  /** An adapter that throws has met an answer that it cannot read; undici would swallow the error, and the call would hang. */
+  #unreadable(error: unknown): void {
+    this.#drop(`unreadable answer: ${error instanceof Error ? error.message : 'unknown'}`);
+  }
+
+  /** Gives up on the connection: what it still sends does not matter. */
+  #drop(detail: string): void {
+    this.#wire?.abort();
+    this.#fail({ kind: 'malformed', status: this.#status, detail });
+  }
+
+  #fail(fault: UpstreamFault): void {
+    this.#release();
+    if (this.#decided) this.#endStream({ kind: 'fault', fault });
+    else this.#decide({ kind: 'failed', fault });
+  }
+
+  #endStream(end: StreamEnd): void {
+    if (this.#streamEnd !== undefined) return;
+    this.#streamEnd = end;
+    if (end.kind === 'fault' && this.#stream !== undefined) this.#stream.fault = end.fault;
+    this.#sink?.onEnd(end);
+  }
+
+  #decide(result: OpenAnswer | FailedOpen): void {
+    if (this.#decided) return;
+    this.#decided = true;
+    this.#resolve(result);
+  }
+
+  #release(): void {
+    if (this.#released) return;
+    this.#released = true;
+    this.#unsubscribe?.();
+    this.#call.onReleased();
+  }
+}
+
+function notAStream(contentType: string): string {
+  return `a stream was asked for, ${contentType.slice(0, 80)} came`;
 }

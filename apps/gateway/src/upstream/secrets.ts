@@ -1,25 +1,29 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { SluiceError, type SecretRef } from '@sluice/contracts';
+import type { ConfigSnapshot, GatewayReport, SecretRef } from '@sluice/contracts';
 
 /** Turns references into secrets. */
-export type SecretResolver = (ref: SecretRef) => string;
+export interface SecretResolver {
+  /** Undefined when the secret is not there; it is looked for again the next time. */
+  find(ref: SecretRef): string | undefined;
+  /** Reads it anew the next time: a provider refused it, and a file may hold another one by now. */
+  forget(ref: SecretRef): void;
+}
 
-/**
- * Reads secrets from `SLUICE_SECRET_*` variables and from files below one folder; each is read once.
- *
- * @throws SluiceError `upstream_account` when a secret is not there; the text names the reference, never a value.
- */
+/** Reads secrets from `SLUICE_SECRET_*` variables and from files below one folder; what was found is kept. */
 export function createSecretResolver(env: Readonly<Record<string, string | undefined>>, folder: string | undefined): SecretResolver {
   const known = new Map<string, string>();
-  return (ref) => {
-    const id = ref.kind === 'encrypted' ? 'encrypted' : `${ref.kind}:${ref.name}`;
-    const cached = known.get(id);
-    if (cached !== undefined) return cached;
-    const secret = read(ref);
-    if (secret === undefined || secret === '') throw new SluiceError('upstream_account', `the provider secret ${id} is not set`);
-    known.set(id, secret);
-    return secret;
+  return {
+    find(ref) {
+      const id = nameOfSecret(ref);
+      const cached = known.get(id);
+      if (cached !== undefined) return cached;
+      const secret = read(ref);
+      if (secret === undefined || secret === '') return undefined;
+      known.set(id, secret);
+      return secret;
+    },
+    forget: (ref) => void known.delete(nameOfSecret(ref)),
   };
 
   function read(ref: SecretRef): string | undefined {
@@ -34,7 +38,26 @@ export function createSecretResolver(env: Readonly<Record<string, string | undef
           return undefined;
         }
       case 'encrypted':
-        throw new SluiceError('upstream_account', 'encrypted provider secrets are not supported yet; use env or file references');
+        // Not supported yet: reported as missing.
+        return undefined;
     }
   }
+}
+
+/** A reference as people read it, never a value. */
+export function nameOfSecret(ref: SecretRef): string {
+  return ref.kind === 'encrypted' ? `encrypted:${ref.ciphertext.slice(0, 12)}` : `${ref.kind}:${ref.name}`;
+}
+
+/** Every secret that the enabled providers need and that is not there. */
+export function missingSecrets(providers: Iterable<ConfigSnapshot['providers'][string]>, secrets: SecretResolver): GatewayReport['missing_secrets'] {
+  const missing: GatewayReport['missing_secrets'] = [];
+  for (const provider of providers) {
+    if (!provider.enabled) continue;
+    for (const { id, secret } of provider.credentials) {
+      if (secret === undefined || secrets.find(secret) !== undefined) continue;
+      missing.push({ provider: provider.id, credential: id, secret: nameOfSecret(secret) });
+    }
+  }
+  return missing;
 }

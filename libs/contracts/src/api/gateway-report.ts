@@ -71,5 +71,7 @@ export const GatewayReport = z.object({
   seconds: z.array(SecondCounts),
   breakers: z.array(BreakerReport),
   pools: z.array(PoolReport),
+  /** Secrets that the configuration refers to and this gateway does not have, as `env:NAME` or `file:NAME`. */
+  missing_secrets: z.array(z.object({ provider: Name, credential: Name, secret: z.string().max(300) })).default([]),
 });
 export type GatewayReport = z.infer<typeof GatewayReport>;

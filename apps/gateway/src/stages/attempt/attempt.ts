@@ -1,43 +1,55 @@
 import type { AttemptPlan, Clock, PlannedAttempt, Refusal } from '@sluice/contracts';
+import type { Timers } from '@sluice/limits';
 import { nextDelay, type RetryBudget } from '@sluice/resilience';
 import type { Call } from '../../call.ts';
+import { callerTimeoutMs } from '../../http/envelope.ts';
 import type { Stage } from '../../stage.ts';
 import { cancelRefusal } from '../../pipeline.ts';
 import { setAnswerHeaders } from '../relay/answer-headers.ts';
-import { finalRefusal, nextStep } from './next-step.ts';
+import { finalRefusal, mayMoveOn, nextStep, triggerOf } from './next-step.ts';
 import { tryOnce, type TryDeps } from './try-once.ts';
 
 export interface AttemptDeps extends TryDeps {
-  readonly clock: Clock;
   /** Uniform in [0, 1). */
   readonly random: () => number;
   /** The retry budget of a provider. */
   readonly retryBudget: (provider: string) => RetryBudget;
+  /** The process's own unless given. */
+  readonly timers?: Timers;
+  /** A call went past an entry of its plan. */
+  readonly onPassed?: (provider: string, reason: PassReason) => void;
+  /** A call is sent to the same place once more. */
+  readonly onRetry?: (provider: string) => void;
 }
 
 /** Why the loop went past an entry, as `x-sluice-fallback-reason`. */
-type PassReason = 'breaker_open' | 'no_capacity' | 'queue_timeout' | 'rate_limit' | 'timeout' | 'error' | 'context_window';
+export type PassReason = 'breaker_open' | 'no_capacity' | 'queue_timeout' | 'rate_limit' | 'timeout' | 'error' | 'context_window';
+
+const processTimers: Timers = { setTimeout: (callback, delayMs) => setTimeout(callback, delayMs), clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout) };
 
 /**
  * The one loop that owns retries and failover. It ends with an answer whose first content has come, or with a refusal.
  * Each attempt passes breaker, credential and fair queue on its own.
  */
 export function createAttemptStage(deps: AttemptDeps): Stage {
+  const timers = deps.timers ?? processTimers;
   return {
     name: 'attempt',
     async run(call) {
       const plan = call.plan as AttemptPlan;
-      startTimers(call, plan);
+      startTimers(call, plan, timers);
+      const { entries } = plan;
       let callsMade = 0;
       let last: Refusal | undefined;
-      for (const [index, entry] of plan.entries.entries()) {
-        const entriesLeft = plan.entries.length - index - 1;
-        const step = await tryEntry(call, deps, plan, entry, entriesLeft, callsMade);
+      for (let index = 0; index < entries.length; index += 1) {
+        const entry = entries[index] as PlannedAttempt;
+        const step = await tryEntry(call, deps, timers, plan, entry, entries.length - index - 1, callsMade);
         callsMade += step.calls;
         if (step.kind === 'answered') return undefined;
         if (step.kind === 'refused') return step.refusal;
         last = step.refusal;
         call.fallbackReason ??= step.reason;
+        deps.onPassed?.(entry.provider.id, step.reason);
         if (callsMade >= plan.retries.maxAttempts) break;
       }
       return last;
@@ -50,7 +62,15 @@ type EntryResult =
   | { readonly kind: 'refused'; readonly calls: number; readonly refusal: Refusal }
   | { readonly kind: 'passed'; readonly calls: number; readonly refusal: Refusal; readonly reason: PassReason };
 
-async function tryEntry(call: Call, deps: AttemptDeps, plan: AttemptPlan, entry: PlannedAttempt, entriesLeft: number, callsBefore: number): Promise<EntryResult> {
+async function tryEntry(
+  call: Call,
+  deps: AttemptDeps,
+  timers: Timers,
+  plan: AttemptPlan,
+  entry: PlannedAttempt,
+  entriesLeft: number,
+  callsBefore: number,
+): Promise<EntryResult> {
   let calls = 0;
   deps.retryBudget(entry.provider.id).recordRequest();
   for (;;) {
@@ -64,37 +84,52 @@ async function tryEntry(call: Call, deps: AttemptDeps, plan: AttemptPlan, entry:
       case 'refused':
         return { kind: 'refused', calls, refusal: result.refusal };
       case 'skipped':
+        if (entriesLeft > 0 && !mayMoveOn(result.triggers, entry.triggerOn)) return { kind: 'refused', calls, refusal: result.refusal };
         return { kind: 'passed', calls, refusal: result.refusal, reason: result.reason };
       case 'failed':
         calls += 1;
     }
     const { fault } = result;
+    const rest = fault.kind === 'rate_limited' || fault.kind === 'account' ? deps.capacity.restOf(entry) : undefined;
+    const otherAccount = rest === undefined && entry.credentials.length > 1;
     const callsLeft = plan.retries.maxAttempts - callsBefore - calls;
-    const step = nextStep({ fault, triggerOn: entry.triggerOn, entriesLeft, triesHere: calls, callsLeft });
+    const step = nextStep({ fault, triggerOn: entry.triggerOn, entriesLeft, triesHere: calls, callsLeft, otherAccount });
     const refusal = finalRefusal(fault);
     if (step === 'give_up') {
       passBodyOn(call, result.fault);
       return { kind: 'refused', calls, refusal };
     }
-    const moveOn: EntryResult = { kind: 'passed', calls, refusal, reason: reasonOf(fault.kind) };
-    if (step === 'next') return moveOn;
-    // Coming back before the time that the provider asked for would be refused again.
-    if ((fault.retryAfterMs ?? 0) > plan.retries.maxDelayMs) return moveOn;
-    const delayMs = deps.retryBudget(entry.provider.id).tryRetry()
-      ? nextDelay({
-          attempt: calls,
-          baseDelayMs: plan.retries.baseDelayMs,
-          maxDelayMs: plan.retries.maxDelayMs,
-          retryAfterMs: fault.retryAfterMs,
-          remainingMs: call.timing.startedAt + plan.deadlines.totalMs - deps.clock.monotonic(),
-          random: deps.random,
-        })
-      : undefined;
-    if (delayMs === undefined) return moveOn;
+    const askedMs = rest?.forMs ?? (fault.kind === 'rate_limited' ? 0 : fault.retryAfterMs);
+    const delayMs = step === 'next' ? undefined : retryDelay(call, deps, plan, entry, calls, askedMs, otherAccount);
+    if (delayMs === undefined) {
+      const trigger = triggerOf(fault.kind);
+      if (step === 'retry' && (trigger === undefined || !entry.triggerOn.includes(trigger))) return { kind: 'refused', calls, refusal };
+      return { kind: 'passed', calls, refusal, reason: reasonOf(fault.kind) };
+    }
+    deps.onRetry?.(entry.provider.id);
     const sleptAt = deps.clock.monotonic();
-    await sleep(call, delayMs);
+    await sleep(call, deps.clock, timers, delayMs);
     call.timing.upstreamWaitMs += deps.clock.monotonic() - sleptAt;
   }
+}
+
+/**
+ * How long to wait before the next call to the same place. Undefined when it must not be made: the provider asks for more
+ * than the policy waits and would only refuse again, the wait would not end before a deadline, or the retry budget is used up.
+ */
+function retryDelay(call: Call, deps: AttemptDeps, plan: AttemptPlan, entry: PlannedAttempt, calls: number, askedMs: number | undefined, otherAccount: boolean): number | undefined {
+  const { baseDelayMs, maxDelayMs } = plan.retries;
+  if ((askedMs ?? 0) > maxDelayMs) return undefined;
+  const remainingMs = deadlineOf(call, plan) - deps.clock.monotonic();
+  const delayMs = nextDelay({ attempt: calls, baseDelayMs: otherAccount ? 0 : baseDelayMs, maxDelayMs, retryAfterMs: askedMs, remainingMs, random: deps.random });
+  return delayMs !== undefined && deps.retryBudget(entry.provider.id).tryRetry() ? delayMs : undefined;
+}
+
+/** The policy's total deadline or the caller's own, whichever is sooner, on the monotonic clock. */
+function deadlineOf(call: Call, plan: AttemptPlan): number {
+  const { startedAt, bodyReadMs } = call.timing;
+  const callers = callerTimeoutMs(call.request);
+  return Math.min(startedAt + bodyReadMs + plan.deadlines.totalMs, typeof callers === 'number' ? startedAt + callers : Infinity);
 }
 
 function reasonOf(kind: Parameters<typeof finalRefusal>[0]['kind']): PassReason {
@@ -110,12 +145,12 @@ function passBodyOn(call: Call, fault: Parameters<typeof finalRefusal>[0]): void
 }
 
 /** The total deadline, and the moment from which a stream's status is no longer held back for its first content. */
-function startTimers(call: Call, plan: AttemptPlan): void {
-  const total = setTimeout(() => call.cancel.cancel('total_deadline'), plan.deadlines.totalMs);
-  const hold = call.resolved?.inbound.stream === true ? setTimeout(() => commitWithoutContent(call), plan.holdMs) : undefined;
+function startTimers(call: Call, plan: AttemptPlan, timers: Timers): void {
+  const total = timers.setTimeout(() => call.cancel.cancel('total_deadline'), plan.deadlines.totalMs);
+  const hold = call.resolved?.inbound.stream === true ? timers.setTimeout(() => commitWithoutContent(call), plan.holdMs) : undefined;
   call.stopTimers = () => {
-    clearTimeout(total);
-    clearTimeout(hold);
+    timers.clearTimeout(total);
+    if (hold !== undefined) timers.clearTimeout(hold);
   };
 }
 
@@ -126,15 +161,24 @@ function commitWithoutContent(call: Call): void {
   }
 }
 
-function sleep(call: Call, ms: number): Promise<void> {
+/** Waits, or less long when the call is given up. A timer may fire a little early, and the account would still rest then. */
+function sleep(call: Call, clock: Clock, timers: Timers, ms: number): Promise<void> {
+  if (ms <= 0) return Promise.resolve();
+  const untilMs = clock.monotonic() + ms;
   return new Promise((resolve) => {
-    const timer = setTimeout(done, ms);
+    let timer: unknown;
     let unsubscribe: () => void = () => undefined;
-    function done(): void {
-      clearTimeout(timer);
+    const done = (): void => {
+      timers.clearTimeout(timer);
       unsubscribe();
       resolve();
-    }
+    };
+    const wake = (): void => {
+      const leftMs = untilMs - clock.monotonic();
+      if (leftMs > 0) timer = timers.setTimeout(wake, leftMs);
+      else done();
+    };
+    wake();
     unsubscribe = call.cancel.onCancel(done);
   });
 }

@@ -2,7 +2,7 @@ import type { FaultKind } from '@sluice/contracts';
 import { finalRefusal, nextStep } from './next-step.ts';
 
 const situation = (kind: FaultKind, over: Partial<Parameters<typeof nextStep>[0]> = {}) =>
-  nextStep({ fault: { kind, detail: '' }, triggerOn: ['rate_limit', 'timeout', 'error'], entriesLeft: 1, triesHere: 1, callsLeft: 2, ...over });
+  nextStep({ fault: { kind, detail: '' }, triggerOn: ['rate_limit', 'timeout', 'error'], entriesLeft: 1, triesHere: 1, callsLeft: 2, otherAccount: false, ...over });
 
 describe('what follows a failed attempt', () => {
   it('a blip at the first choice is tried once more there, then elsewhere', () => {
@@ -27,6 +27,12 @@ describe('what follows a failed attempt', () => {
   it('a trigger that the policy leaves out does not move on', () => {
     expect(situation('rate_limited', { triggerOn: ['error'] })).toBe('retry');
     expect(situation('timeout', { triggerOn: ['error'] })).toBe('give_up');
+  });
+  it('what one account met is tried again by another account of the same provider', () => {
+    expect(situation('rate_limited', { otherAccount: true })).toBe('retry');
+    expect(situation('account', { otherAccount: true })).toBe('retry');
+    expect(situation('account', { entriesLeft: 0 })).toBe('give_up');
+    expect(situation('overloaded', { otherAccount: true })).toBe('next');
   });
   it('nothing follows when the attempts are used up', () => {
     expect(situation('server', { callsLeft: 0 })).toBe('give_up');

@@ -31,14 +31,23 @@ export interface FaultSituation {
   readonly triesHere: number;
   /** Calls that may still be made. */
   readonly callsLeft: number;
+  /** Another account of the same entry may be used now. */
+  readonly otherAccount: boolean;
+}
+
+/** True when the policy lets a call that met one of these reasons go on to the next entry. */
+export function mayMoveOn(reasons: readonly FailoverTrigger[], triggerOn: readonly FailoverTrigger[]): boolean {
+  return reasons.some((reason) => triggerOn.includes(reason));
 }
 
 /** What follows a failed attempt: the same place again, the next place, or the end. */
-export function nextStep({ fault, triggerOn, entriesLeft, triesHere, callsLeft }: FaultSituation): 'retry' | 'next' | 'give_up' {
+export function nextStep({ fault, triggerOn, entriesLeft, triesHere, callsLeft, otherAccount }: FaultSituation): 'retry' | 'next' | 'give_up' {
   if (callsLeft < 1) return 'give_up';
+  // What was met belongs to the account: the same provider serves by another one.
+  if (otherAccount && (fault.kind === 'rate_limited' || fault.kind === 'account')) return 'retry';
   const trigger = triggerOf(fault.kind);
-  const mayMoveOn = entriesLeft > 0 && trigger !== undefined && triggerOn.includes(trigger);
-  if (mayMoveOn) return BLIP.includes(fault.kind) && triesHere === 1 && callsLeft > 1 ? 'retry' : 'next';
+  const moveOn = entriesLeft > 0 && trigger !== undefined && triggerOn.includes(trigger);
+  if (moveOn) return BLIP.includes(fault.kind) && triesHere === 1 && callsLeft > 1 ? 'retry' : 'next';
   return TRANSIENT.includes(fault.kind) && fault.kind !== 'timeout' ? 'retry' : 'give_up';
 }
 

@@ -1,5 +1,5 @@
 import {
-  CALLER_FAULTS,
+  type AttemptPlan,
   type CallSettled,
   type Clock,
   type EventOrigin,
@@ -18,6 +18,7 @@ import { figuresOf, outcomeOf } from './figures.ts';
 import { shapeOf } from '../admit/admit.ts';
 import { finishOrCut } from './finish-or-cut.ts';
 import { tailWithUsage } from './tail.ts';
+import { countsAgainst } from '../../upstream/counts-against.ts';
 
 export interface SettleDeps {
   readonly clock: Clock;
@@ -174,8 +175,8 @@ function giveVerdict(call: Call): void {
   if (verdict === undefined) return;
   call.verdict = undefined;
   if (answer?.kind !== 'stream' || answer.reader.ended) verdict.succeed();
-  else if (answer.fault === undefined || CALLER_FAULTS.includes(answer.fault.kind)) verdict.ignore();
-  else verdict.fail();
+  else if (answer.fault !== undefined && countsAgainst(answer.fault, (call.plan as AttemptPlan).deadlines, answer.attempt.provider)) verdict.fail();
+  else verdict.ignore();
 }
 
 function learn(call: Call, estimator: Estimator, figures: CallFigures | undefined): void {
