@@ -7,7 +7,7 @@ import { Pool } from 'undici';
  *
  * Environment: PORT, UPSTREAM (origin).
  */
-const pool = new Pool(process.env['UPSTREAM'] ?? '', { connections: 256, pipelining: 1 });
+const pool = new Pool(process.env['UPSTREAM'] ?? '', { connections: 2048, pipelining: 1 });
 
 const server = createServer((request, response) => {
   const chunks: Buffer[] = [];
@@ -19,7 +19,8 @@ const server = createServer((request, response) => {
       {
         onRequestStart() {},
         onResponseStart(_controller, statusCode, headers) {
-          response.writeHead(statusCode, { 'content-type': String(headers['content-type']), 'content-length': String(headers['content-length']) });
+          const length = headers['content-length'];
+          response.writeHead(statusCode, { 'content-type': String(headers['content-type']), ...(length !== undefined && { 'content-length': String(length) }) });
         },
         onResponseData(_controller, chunk) {
           response.write(chunk);

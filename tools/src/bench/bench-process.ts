@@ -1,7 +1,8 @@
-import { spawn, execFileSync, type ChildProcess } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { spawn, execFileSync, type ChildProcess, type ChildProcessByStdio } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isHealthy, type HealthCheck } from '../supervisor/health-check.ts';
 
@@ -34,9 +35,13 @@ export interface BenchProcess {
 }
 
 /** @throws Error with what the process said when it is not healthy within 20 s. */
-export async function startBenchProcess(root: string, entry: string, core: Core, env: NodeJS.ProcessEnv, health: HealthCheck): Promise<BenchProcess> {
+export function startBenchProcess(root: string, entry: string, core: Core, env: NodeJS.ProcessEnv, health: HealthCheck): Promise<BenchProcess> {
   const [program, args] = command(core, [join(root, entry)]);
-  const child = spawn(program, args, { cwd: root, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  return watchBenchProcess(spawn(program, args, { cwd: root, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] }), entry, health);
+}
+
+/** Waits until a process is healthy. @throws Error with what it said when it is not within 20 s. */
+export async function watchBenchProcess(child: ChildProcessByStdio<null, Readable, Readable>, name: string, health: HealthCheck): Promise<BenchProcess> {
   let output = '';
   const keep = (chunk: Buffer) => (output = (output + chunk.toString()).slice(-2_000));
   child.stdout.on('data', keep);
@@ -45,7 +50,7 @@ export async function startBenchProcess(root: string, entry: string, core: Core,
   while (!(await isHealthy(health))) {
     if (child.exitCode !== null || performance.now() > until) {
       await stop(child);
-      throw new Error(`${entry} did not start:\n${output}`);
+      throw new Error(`${name} did not start:\n${output}`);
     }
     await delay(50);
   }
@@ -76,12 +81,35 @@ export function runBenchScript(root: string, entry: string, core: Core, env: Nod
 /** Kernel ticks are 10 ms on Linux everywhere that Node.js runs. */
 const TICK_US = 10_000;
 
-/** CPU time that a process has used, all threads, user and system, microseconds; undefined where /proc does not tell. */
+/**
+ * CPU time that a process has used, all threads, user and system, microseconds; undefined where /proc does not tell. From
+ * the scheduler's own nanoseconds where the kernel keeps them, else in ticks. Threads that have ended are missing in the
+ * first; none of the measured programs ends one.
+ */
 export function cpuMicroseconds(pid: number): number | undefined {
+  try {
+    let ns = 0;
+    for (const thread of readdirSync(`/proc/${pid}/task`)) ns += Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]);
+    return ns / 1000;
+  } catch {
+    return ticks(pid);
+  }
+}
+
+function ticks(pid: number): number | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
     return (Number(fields[11]) + Number(fields[12])) * TICK_US;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Resident memory of a process, bytes; undefined where /proc does not tell. */
+export function residentBytes(pid: number): number | undefined {
+  try {
+    return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? NaN) * 1024;
   } catch {
     return undefined;
   }

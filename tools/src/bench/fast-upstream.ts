@@ -1,6 +1,12 @@
-import { createServer } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 
-/** A provider that costs next to nothing: raw sockets, one fixed OpenAI answer per request. Environment: PORT. */
+/**
+ * A provider that costs next to nothing: raw sockets, a fixed answer per request, OpenAI's dialect or, below
+ * `/v1/messages`, Anthropic's. A body with `"bench":{"chunks":n,"paceMs":m}` is answered by a stream of n events of 284
+ * bytes, one each m milliseconds by an absolute schedule; each carries the time at which it was sent. Environment: PORT.
+ */
+const EVENT_BYTES = 284;
+
 const answer = JSON.stringify({
   id: 'chatcmpl-bench',
   object: 'chat.completion',
@@ -9,9 +15,67 @@ const answer = JSON.stringify({
   choices: [{ index: 0, message: { role: 'assistant', content: 'x'.repeat(340) }, finish_reason: 'stop' }],
   usage: { prompt_tokens: 100, completion_tokens: 80, total_tokens: 180 },
 });
-const response = Buffer.from(
+const whole = Buffer.from(
   `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(answer)}\r\nconnection: keep-alive\r\n\r\n${answer}`,
 );
+const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\nconnection: keep-alive\r\n\r\n';
+
+/** How a dialect writes the parts of a stream. */
+interface Wire {
+  readonly begin: string;
+  event(text: string): string;
+  readonly end: string;
+}
+
+const openaiEvent = (fields: string): string =>
+  `data: {"id":"chatcmpl-bench","object":"chat.completion.chunk","created":1767225600,"model":"sim-small","service_tier":"default","system_fingerprint":"fp_bench",${fields}}\n\n`;
+const choice = (delta: string, finish: string): string => `"choices":[{"index":0,"delta":${delta},"logprobs":null,"finish_reason":${finish}}]`;
+const anthropicEvent = (type: string, fields: string): string => `event: ${type}\ndata: {"type":"${type}"${fields}}\n\n`;
+
+const openai: Wire = {
+  begin: openaiEvent(choice('{"role":"assistant","content":""}', 'null')),
+  event: (text) => openaiEvent(choice(`{"content":"${text}"}`, 'null')),
+  end:
+    openaiEvent(choice('{}', '"stop"')) +
+    openaiEvent('"choices":[],"usage":{"prompt_tokens":100,"completion_tokens":80,"total_tokens":180}') +
+    'data: [DONE]\n\n',
+};
+const anthropic: Wire = {
+  begin:
+    anthropicEvent('message_start', ',"message":{"id":"msg_bench","type":"message","role":"assistant","model":"sim-small","content":[],"stop_reason":null,"usage":{"input_tokens":100,"output_tokens":1}}') +
+    anthropicEvent('content_block_start', ',"index":0,"content_block":{"type":"text","text":""}'),
+  event: (text) => anthropicEvent('content_block_delta', `,"index":0,"delta":{"type":"text_delta","text":"${text}"}`),
+  end:
+    anthropicEvent('content_block_stop', ',"index":0') +
+    anthropicEvent('message_delta', ',"delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":80}') +
+    anthropicEvent('message_stop', ''),
+};
+
+const framed = (text: string): string => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
+
+/** One event with the time in it, `@<microseconds>@`, as long as all others. */
+function timedEvent(wire: Wire): string {
+  const stamp = `@${Math.round((performance.timeOrigin + performance.now()) * 1000)}@`;
+  const bare = wire.event(stamp).length;
+  return wire.event(stamp + 'x'.repeat(Math.max(0, EVENT_BYTES - bare)));
+}
+
+function playStream(socket: Socket, wire: Wire, chunks: number, paceMs: number): void {
+  const startedAt = performance.now();
+  let sent = 1;
+  socket.write(HEAD + framed(wire.begin) + framed(timedEvent(wire)));
+  const next = (): void => {
+    if (socket.destroyed) return;
+    if (sent >= chunks) {
+      socket.write(`${framed(wire.end)}0\r\n\r\n`);
+      return;
+    }
+    socket.write(framed(timedEvent(wire)));
+    sent += 1;
+    setTimeout(next, Math.max(0, startedAt + sent * paceMs - performance.now()));
+  };
+  setTimeout(next, paceMs);
+}
 
 createServer((socket) => {
   socket.setNoDelay(true);
@@ -22,10 +86,13 @@ createServer((socket) => {
     for (;;) {
       const head = pending.indexOf('\r\n\r\n');
       if (head < 0) return;
-      const length = Number(/content-length: *(\d+)/i.exec(pending.toString('latin1', 0, head))?.[1] ?? 0);
+      const headers = pending.toString('latin1', 0, head);
+      const length = Number(/content-length: *(\d+)/i.exec(headers)?.[1] ?? 0);
       if (pending.length < head + 4 + length) return;
+      const play = /"bench":\{"chunks":(\d+),"paceMs":(\d+)\}/.exec(pending.toString('latin1', head + 4, head + 4 + length));
       pending = pending.subarray(head + 4 + length);
-      socket.write(response);
+      if (play === null) socket.write(whole);
+      else playStream(socket, headers.startsWith('POST /v1/messages') ? anthropic : openai, Number(play[1]), Number(play[2]));
     }
   });
 }).listen(Number(process.env['PORT']), '127.0.0.1');

@@ -1,0 +1,110 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { cpuMicroseconds, residentBytes, runBenchScript } from './bench-process.ts';
+import { median, medianRatio, printFigures, printTarget } from './bench-report.ts';
+import type { BenchTargets, Target } from './bench-targets.ts';
+import type { StreamFigures } from './stream-client.ts';
+
+interface Load {
+  readonly streams: number;
+  readonly chunks: number;
+  readonly paceMs: number;
+  /** 0: each connection reads one stream. */
+  readonly seconds: number;
+}
+
+type Round = StreamFigures & { readonly cpuUs: number };
+
+const MB = 1024 * 1024;
+const CHUNKS = 50;
+const PACE_MS = 10;
+const STREAMS = 32;
+
+async function play({ root, key }: BenchTargets, port: number, load: Load): Promise<StreamFigures> {
+  const output = await runBenchScript(root, 'tools/src/bench/stream-client.ts', 'rest', {
+    PORT: String(port), KEY: key, STREAMS: String(load.streams), CHUNKS: String(load.chunks), PACE_MS: String(load.paceMs), SECONDS: String(load.seconds),
+  });
+  return JSON.parse(output) as StreamFigures;
+}
+
+async function measure(bench: BenchTargets, target: Target, load: Load): Promise<Round> {
+  const before = cpuMicroseconds(target.process.pid) ?? NaN;
+  const figures = await play(bench, target.port, load);
+  return { ...figures, cpuUs: ((cpuMicroseconds(target.process.pid) ?? NaN) - before) / figures.chunks };
+}
+
+async function inTurns(bench: BenchTargets, rounds: number, load: Load): Promise<Map<Target['name'], Round[]>> {
+  const results = new Map(bench.targets.map((target) => [target.name, [] as Round[]]));
+  for (const target of bench.targets) await measure(bench, target, { ...load, seconds: Math.min(load.seconds, 2) });
+  for (let round = 1; round <= rounds; round += 1) {
+    for (const target of bench.targets) results.get(target.name)?.push(await measure(bench, target, load));
+  }
+  return results;
+}
+
+/** Paced streams: CPU per chunk, the start of each stream included. */
+export async function benchChunks(bench: BenchTargets, rounds: number, seconds: number): Promise<void> {
+  const results = await inTurns(bench, rounds, { streams: STREAMS, chunks: CHUNKS, paceMs: PACE_MS, seconds });
+  printFigures(
+    `Streams of ${CHUNKS} chunks of 284 bytes at a ${PACE_MS} ms pace, ${STREAMS} at a time, same dialect, ${rounds} interleaved rounds of ${seconds} s; median / min / max.`,
+    ['CPU µs / chunk', 'chunks', 'delay p50 ms', 'delay p99 ms', 'errors'],
+    [1, 0, 2, 2, 0],
+    [...results].map(([name, all]) => ({ name, columns: [all.map((r) => r.cpuUs), all.map((r) => r.chunks), all.map((r) => r.delayP50Ms), all.map((r) => r.delayP99Ms), all.map((r) => r.errors)] })),
+  );
+  const cpu = (name: Target['name']) => results.get(name)?.map((round) => round.cpuUs);
+  printTarget('CPU per chunk ÷ nginx, same dialect', medianRatio(cpu('gateway'), cpu('nginx')), 3, 2.5);
+  console.log(`  CPU per chunk ÷ bare proxy: ${medianRatio(cpu('gateway'), cpu('bare')).toFixed(2)}`);
+}
+
+/** Time to the first content, one stream at a time, against the upstream directly. */
+export async function benchFirstToken(bench: BenchTargets, rounds: number, seconds: number): Promise<void> {
+  const load: Load = { streams: 1, chunks: 3, paceMs: 1, seconds };
+  const direct: StreamFigures[] = [];
+  const through: StreamFigures[] = [];
+  await play(bench, bench.gateway.port, load);
+  for (let round = 1; round <= rounds; round += 1) {
+    direct.push(await play(bench, bench.upstreamPort, load));
+    through.push(await play(bench, bench.gateway.port, load));
+  }
+  const columns = (all: readonly StreamFigures[]) => [all.map((r) => r.firstP50Ms), all.map((r) => r.firstP99Ms), all.map((r) => r.streams), all.map((r) => r.errors)];
+  printFigures(
+    `Time to the first content, one stream at a time, ${rounds} interleaved rounds of ${seconds} s; median / min / max.`,
+    ['p50 ms', 'p99 ms', 'streams', 'errors'],
+    [3, 2, 0, 0],
+    [{ name: 'upstream alone', columns: columns(direct) }, { name: 'gateway', columns: columns(through) }],
+  );
+  printTarget('added time to the first content, p50', median(through.map((r, i) => r.firstP50Ms - (direct[i]?.firstP50Ms ?? NaN))), 1, 0.4, ' ms');
+}
+
+/** Many streams at once on one core: does any chunk come late? */
+export async function benchManyStreams(bench: BenchTargets, rounds: number): Promise<void> {
+  const load: Load = { streams: 512, chunks: 64, paceMs: 20, seconds: 0 };
+  const results = await inTurns(bench, rounds, load);
+  printFigures(
+    `${load.streams} streams at once of ${load.chunks} chunks at a ${load.paceMs} ms pace, ${rounds} rounds; median / min / max. Delay is from the upstream's write to the client's read.`,
+    ['CPU µs / chunk', 'delay p50 ms', 'delay p99 ms', 'delay max ms', 'chunks > 100 ms late', 'errors'],
+    [1, 2, 2, 1, 0, 0],
+    [...results].map(([name, all]) => ({
+      name,
+      columns: [all.map((r) => r.cpuUs), all.map((r) => r.delayP50Ms), all.map((r) => r.delayP99Ms), all.map((r) => r.delayMaxMs), all.map((r) => r.stalls), all.map((r) => r.errors)],
+    })),
+  );
+  printTarget('latest chunk through the gateway', median(results.get('gateway')?.map((round) => round.delayMaxMs) ?? []), 100, undefined, ' ms');
+}
+
+/** Resident memory of the gateway: idle since its start, and while 1,000 streams are open. */
+export async function benchMemory(bench: BenchTargets): Promise<void> {
+  const { pid } = bench.gateway.process;
+  const idle = residentBytes(pid) ?? NaN;
+  let most = idle;
+  const playing = play(bench, bench.gateway.port, { streams: 1000, chunks: 20, paceMs: 250, seconds: 0 });
+  let over = false;
+  const done = playing.finally(() => (over = true));
+  while (!over) {
+    most = Math.max(most, residentBytes(pid) ?? NaN);
+    await delay(100);
+  }
+  const figures = await done;
+  console.log(`\nResident memory of the gateway, 1 run; ${figures.streams} streams opened at once, ${figures.errors} errors`);
+  printTarget('idle', idle / MB, 120, undefined, ' MB');
+  printTarget('most while 1,000 streams are open', most / MB, 250, undefined, ' MB');
+}
