@@ -1,4 +1,5 @@
 import type { StreamReader, TokenUsage, UpstreamFault } from '@sluice/contracts';
+import { learnTemplate, type EventTemplate } from './event-template.ts';
 import { createSseDecoder, type SseEvent } from './sse-codec.ts';
 
 /** What a dialect learns from its events; the fields are read by the relay. */
@@ -10,6 +11,11 @@ export interface StreamFacts {
   finishReason: string | undefined;
   model: string | undefined;
   outputChars: number;
+  /**
+   * Set by an inspection that found nothing in the event but text, in this member: events that differ from it in nothing
+   * else need no inspection. Whatever else the event counts is counted for each of them.
+   */
+  repeats: { readonly key: string; readonly value: string } | undefined;
 }
 
 /** Looks at one event and notes what it says; `hide` keeps it from the caller. */
@@ -18,19 +24,73 @@ export type Inspect = (event: SseEvent, facts: StreamFacts) => 'forward' | 'hide
 /** What may come before the first content, bytes; a provider that sends more of it is not answering. */
 const MAX_PREAMBLE_BYTES = 256 * 1024;
 
+/** Longer buffers are read event by event: this is what one read of a socket gives. */
+const SKIM_BYTES = 64 * 1024;
+/** Wordings that are remembered: one for each choice or kind of text that comes in turn. */
+const MAX_TEMPLATES = 4;
+
+/** An event's wording, and what each such event counts beside its text. */
+interface Known {
+  readonly template: EventTemplate;
+  readonly moreChars: number;
+}
+
 /**
  * A stream reader over the events of one dialect. Whole events are forwarded, with their bytes as they came; the same
  * buffer goes on when it holds whole events only and none is hidden.
  */
 export function createEventReader(inspect: Inspect, maxLineBytes?: number): StreamReader {
   const decoder = createSseDecoder(maxLineBytes);
-  const facts: StreamFacts = { contentSeen: false, ended: false, fault: undefined, usage: undefined, finishReason: undefined, model: undefined, outputChars: 0 };
+  const facts: StreamFacts = { contentSeen: false, ended: false, fault: undefined, usage: undefined, finishReason: undefined, model: undefined, outputChars: 0, repeats: undefined };
   /** The preamble: events before the first content. */
   let held: Buffer[] = [];
   let heldBytes = 0;
+  const known: Known[] = [];
+  let learned = 0;
+
+  /** True when the buffer holds whole events of known wording only, which are counted then. */
+  function skim(chunk: Buffer): boolean {
+    const text = chunk.toString('latin1');
+    let chars = 0;
+    for (let start = 0; start < text.length; ) {
+      const end = text.indexOf('\n\n', start) + 2;
+      if (end < 2) return false;
+      const found = measure(text, chunk, start, end);
+      if (found < 0) return false;
+      chars += found;
+      start = end;
+    }
+    facts.outputChars += chars;
+    return true;
+  }
+
+  function measure(text: string, chunk: Buffer, start: number, end: number): number {
+    for (let i = 0; i < known.length; i += 1) {
+      const { template, moreChars } = known[i] as Known;
+      const chars = template.measure(text, chunk, start, end);
+      if (chars >= 0) return chars + moreChars;
+    }
+    return -1;
+  }
+
+  function look(event: SseEvent): 'forward' | 'hide' {
+    const before = facts.outputChars;
+    facts.repeats = undefined;
+    const verdict = inspect(event, facts);
+    if (facts.repeats !== undefined) learn(event, facts.repeats, facts.outputChars - before);
+    return verdict;
+  }
+
+  function learn(event: SseEvent, { key, value }: NonNullable<StreamFacts['repeats']>, chars: number): void {
+    const template = learnTemplate(event.bytes, key, value);
+    if (template === undefined) return;
+    known[learned % MAX_TEMPLATES] = { template, moreChars: chars - value.length };
+    learned += 1;
+  }
 
   return {
     push(chunk) {
+      if (learned > 0 && decoder.pendingBytes === 0 && facts.contentSeen && !facts.ended && facts.fault === undefined && chunk.length <= SKIM_BYTES && skim(chunk)) return chunk;
       const startedWhole = decoder.pendingBytes === 0;
       const released = facts.contentSeen;
       const events = decoder.push(chunk);
@@ -40,7 +100,7 @@ export function createEventReader(inspect: Inspect, maxLineBytes?: number): Stre
       for (const event of events) {
         // The caller hears of a provider's failure in our own words; nothing follows it, nor the stream's end.
         if (facts.ended || facts.fault !== undefined) hidden = true;
-        else if (inspect(event, facts) === 'hide') hidden = true;
+        else if (look(event) === 'hide') hidden = true;
         else out.push(event.bytes);
       }
       if (!facts.contentSeen && !facts.ended) {

@@ -93,6 +93,8 @@ function parseEvent(bytes: Buffer): SseEvent {
   let data: string | undefined;
   let text = bytes.toString('utf8');
   if (text.charCodeAt(0) === 0xfeff) text = text.slice(1);
+  // Nearly every event is one line of data, with a name before it in some dialects.
+  if (text.startsWith('data: ') && text.indexOf('\n') === text.length - 2 && !text.includes('\r')) return { event, data: text.slice(6, -2), bytes };
   for (const line of text.split(/\r\n|\n|\r/)) {
     if (line === '' || line.startsWith(':')) continue;
     const colon = line.indexOf(':');

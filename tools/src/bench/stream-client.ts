@@ -3,9 +3,20 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 /**
  * Reads paced streams on raw sockets: each connection asks for the next stream when one has ended, until the time is
- * over. The connections begin spread over one pace, so that chunks do not come in bursts. Environment: PORT, KEY, STREAMS
- * (connections), CHUNKS, PACE_MS, SECONDS (0: one stream each), ROUTE. Prints one line of JSON, {@link StreamFigures}.
+ * over. The connections begin spread over one pace, so that chunks do not come in bursts. Environment: BENCH_LOAD, a
+ * {@link StreamLoad} as JSON. Prints one line of JSON, {@link StreamFigures}.
  */
+export interface StreamLoad {
+  readonly port: number;
+  readonly key: string;
+  /** Connections at a time. */
+  readonly streams: number;
+  readonly chunks: number;
+  readonly paceMs: number;
+  /** 0: each connection reads one stream. */
+  readonly seconds: number;
+}
+
 export interface StreamFigures {
   streams: number;
   chunks: number;
@@ -22,17 +33,13 @@ export interface StreamFigures {
   stalls: number;
 }
 
-const env = (name: string): string => process.env[name] ?? '';
-const streams = Number(env('STREAMS'));
-const chunks = Number(env('CHUNKS'));
-const paceMs = Number(env('PACE_MS'));
-const seconds = Number(env('SECONDS'));
+const { port, key, streams, chunks, paceMs, seconds } = JSON.parse(process.env['BENCH_LOAD'] ?? '') as StreamLoad;
 const STALL_MS = 100;
 const END = Buffer.from('\r\n0\r\n\r\n');
 
-const body = `{"model":"${env('MODEL') === '' ? 'sim-small' : env('MODEL')}","stream":true,"bench":{"chunks":${chunks},"paceMs":${paceMs}},"messages":[{"role":"user","content":"${'y'.repeat(360)}"}],"max_tokens":100}`;
+const body = `{"model":"sim-small","stream":true,"bench":{"chunks":${chunks},"paceMs":${paceMs}},"messages":[{"role":"user","content":"${'y'.repeat(360)}"}],"max_tokens":100}`;
 const request = Buffer.from(
-  `POST ${env('ROUTE') === '' ? '/v1/chat/completions' : env('ROUTE')} HTTP/1.1\r\nhost: 127.0.0.1:${env('PORT')}\r\nauthorization: Bearer ${env('KEY')}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  `POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
 );
 
 const firsts: number[] = [];
@@ -60,7 +67,7 @@ function noteStamps(bytes: Buffer): number {
 
 function drive(): Promise<void> {
   return new Promise((resolve) => {
-    const socket = connect({ host: '127.0.0.1', port: Number(env('PORT')) });
+    const socket = connect({ host: '127.0.0.1', port });
     let sentAt = 0;
     let began = false;
     let seen = 0;

@@ -2,16 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { cpuMicroseconds, residentBytes, runBenchScript } from './bench-process.ts';
 import { median, medianRatio, printFigures, printTarget } from './bench-report.ts';
 import type { BenchTargets, Target } from './bench-targets.ts';
-import type { StreamFigures } from './stream-client.ts';
+import type { StreamFigures, StreamLoad } from './stream-client.ts';
 
-interface Load {
-  readonly streams: number;
-  readonly chunks: number;
-  readonly paceMs: number;
-  /** 0: each connection reads one stream. */
-  readonly seconds: number;
-}
-
+type Load = Omit<StreamLoad, 'port' | 'key'>;
 type Round = StreamFigures & { readonly cpuUs: number };
 
 const MB = 1024 * 1024;
@@ -20,9 +13,7 @@ const PACE_MS = 10;
 const STREAMS = 32;
 
 async function play({ root, key }: BenchTargets, port: number, load: Load): Promise<StreamFigures> {
-  const output = await runBenchScript(root, 'tools/src/bench/stream-client.ts', 'rest', {
-    PORT: String(port), KEY: key, STREAMS: String(load.streams), CHUNKS: String(load.chunks), PACE_MS: String(load.paceMs), SECONDS: String(load.seconds),
-  });
+  const output = await runBenchScript(root, 'tools/src/bench/stream-client.ts', 'rest', { BENCH_LOAD: JSON.stringify({ ...load, port, key } satisfies StreamLoad) });
   return JSON.parse(output) as StreamFigures;
 }
 

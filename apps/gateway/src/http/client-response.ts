@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Dialect } from '@sluice/contracts';
 import type { Heartbeats, SilentStream } from './heartbeats.ts';
 
@@ -32,6 +33,9 @@ const BEAT: Record<Dialect, Buffer> = {
   anthropic: Buffer.from('event: ping\ndata: {"type": "ping"}\n\n'),
 };
 
+const CR = 0x0d;
+const LF = 0x0a;
+
 /** An unread body up to this size is read and dropped, so that the connection can go on; a larger one ends it. */
 const DRAIN_BYTES = 64 * 1024;
 /** How long a caller that still sends may take to read a refusal before its connection is cut. */
@@ -56,6 +60,8 @@ class NodeClientResponse implements ClientResponse, SilentStream {
   /** Name, value, name, value … as `writeHead` takes it. */
   readonly #headers: string[] = [];
   #streaming = false;
+  /** The connection itself, once a stream may write to it past `node:http`. */
+  #socket: Socket | undefined;
   #lingers = false;
   #ended = false;
   #wrote = false;
@@ -110,6 +116,8 @@ class NodeClientResponse implements ClientResponse, SilentStream {
     if (!stream) return;
     this.#streaming = true;
     res.flushHeaders();
+    // An answer that waits behind an earlier one on its connection has no socket yet; a client of HTTP/1.0 gets no chunks.
+    if (res.socket !== null && res.chunkedEncoding) this.#socket = res.socket;
     this.#options.heartbeats?.add(this);
     res.once('close', () => this.#options.heartbeats?.remove(this));
   }
@@ -118,11 +126,36 @@ class NodeClientResponse implements ClientResponse, SilentStream {
     if (this.#ended || this.#res.destroyed) return true;
     this.#wrote = true;
     if (this.#streaming) this.#noteTail(chunk);
-    return this.#res.write(chunk);
+    return this.#send(chunk);
   }
 
   onDrain(listener: () => void): void {
-    this.#res.on('drain', listener);
+    const socket = this.#socket;
+    if (socket === undefined) {
+      this.#res.on('drain', listener);
+      return;
+    }
+    socket.on('drain', listener);
+    this.#res.once('close', () => socket.off('drain', listener));
+  }
+
+  /**
+   * One chunk of a stream as one write to the connection. `node:http` would write its size, its bytes and its end as three
+   * buffers, a tick later.
+   */
+  #send(chunk: Buffer): boolean {
+    const socket = this.#socket;
+    if (socket === undefined || socket.destroyed) return this.#res.write(chunk);
+    if (chunk.length === 0) return true;
+    const size = chunk.length.toString(16);
+    const framed = Buffer.allocUnsafe(size.length + chunk.length + 4);
+    framed.write(size, 0, 'latin1');
+    framed[size.length] = CR;
+    framed[size.length + 1] = LF;
+    chunk.copy(framed, size.length + 2);
+    framed[framed.length - 2] = CR;
+    framed[framed.length - 1] = LF;
+    return socket.write(framed);
   }
 
   finish(last?: Buffer): Promise<void> {
@@ -152,8 +185,8 @@ class NodeClientResponse implements ClientResponse, SilentStream {
   }
 
   beat(): void {
-    if (this.#ended || this.#res.destroyed || this.#res.writableNeedDrain || !this.#atEventEnd()) return;
-    this.#res.write(BEAT[this.#options.dialect]);
+    if (this.#ended || this.#res.destroyed || (this.#socket ?? this.#res).writableNeedDrain || !this.#atEventEnd()) return;
+    this.#send(BEAT[this.#options.dialect]);
   }
 
   #atEventEnd(): boolean {

@@ -55,6 +55,7 @@ export function createAnthropicStreamReader(_call: InboundCall): StreamReader {
         const delta = asObject(data.delta);
         facts.outputChars += textLength(delta?.text) + textLength(delta?.partial_json) + textLength(delta?.thinking);
         facts.contentSeen = true;
+        facts.repeats = textOf(delta);
         return 'forward';
       }
       case 'message_delta':
@@ -74,6 +75,15 @@ export function createAnthropicStreamReader(_call: InboundCall): StreamReader {
         return 'forward';
     }
   });
+}
+
+/** The text of a delta and the member that holds it. */
+function textOf(delta: Json | undefined): StreamFacts['repeats'] {
+  for (const key of ['text', 'partial_json', 'thinking'] as const) {
+    const value = delta?.[key];
+    if (typeof value === 'string') return { key, value };
+  }
+  return undefined;
 }
 
 function defined(source: Json | undefined): Json {

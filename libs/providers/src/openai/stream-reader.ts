@@ -27,6 +27,7 @@ export function createOpenaiStreamReader(call: InboundCall): StreamReader {
     if (usage !== undefined) facts.usage = usage;
     const choices = Array.isArray(chunk.choices) ? chunk.choices : [];
     for (const choice of choices) noteChoice(asObject(choice), facts);
+    if (choices.length === 1 && asObject(chunk.usage) === undefined) facts.repeats = textOf(asObject(asObject(choices[0])?.delta));
     // Counts that cannot be used are no less the chunk that the caller did not ask for.
     return asObject(chunk.usage) !== undefined && choices.length === 0 && !call.wantsUsage ? 'hide' : 'forward';
   });
@@ -42,4 +43,14 @@ function noteChoice(choice: Readonly<Record<string, unknown>> | undefined, facts
     facts.finishReason ??= choice.finish_reason;
     facts.contentSeen = true;
   }
+}
+
+/** The text of a delta and the member that holds it. */
+function textOf(delta: Readonly<Record<string, unknown>> | undefined): StreamFacts['repeats'] {
+  if (delta === undefined) return undefined;
+  if (typeof delta.content === 'string' && delta.content !== '') return { key: 'content', value: delta.content };
+  if (typeof delta.reasoning_content === 'string') return { key: 'reasoning_content', value: delta.reasoning_content };
+  const [call] = Array.isArray(delta.tool_calls) ? (delta.tool_calls as unknown[]) : [];
+  const args = asObject(asObject(call)?.function)?.arguments;
+  return typeof args === 'string' ? { key: 'arguments', value: args } : undefined;
 }
