@@ -1,16 +1,18 @@
 import { portsFrom, systemClock, TOPOLOGY, type Clock, type EventPublisher, type QueueDeclaration, type SeedFile } from '@sluice/contracts';
-import { createSnsPublisher, createSpineClients, createSqsConsumer, readQueueStates, redrive } from '@sluice/events';
+import { createSnsPublisher, createSpineClients, createSqsConsumer, discardDeadLetters, readDeadLetters, readQueueStates, redrive, sendToQueue } from '@sluice/events';
 import { createIds, createMetrics, listen, startAdminServer, type Logger } from '@sluice/service-kit';
 import { createAudit } from './audit/create-audit.ts';
 import { createAuditStore } from './audit/audit-store.ts';
 import { createOutboxRelay } from './audit/create-outbox-relay.ts';
 import { demoKeysByTenant } from './chaos/demo-keys.ts';
 import { startFlood } from './chaos/flood.ts';
+import { createPoisonSender } from './chaos/poison-sender.ts';
 import { createSimControl } from './chaos/sim-control.ts';
 import { createPostgresConfigRepository } from './config/postgres-config-repository.ts';
 import { readSeedFile, seedConfig } from './config/seed-config.ts';
 import { createAnomalyStore } from './consumers/anomaly-store.ts';
 import { createConsumers, type Consumers } from './consumers/create-consumers.ts';
+import { createSpineMetrics } from './consumers/spine-metrics.ts';
 import { createControlPlane, type ControlPlanePorts } from './create-control-plane.ts';
 import { openDatabase, type Database } from './db/open-database.ts';
 import { createLedger } from './ledger/create-ledger.ts';
@@ -44,16 +46,31 @@ export async function startControlPlane({ env, logger, consoleDir }: StartOption
       ? {}
       : { credentials: { accessKeyId: env.AWS_ACCESS_KEY_ID, secretAccessKey: env.AWS_SECRET_ACCESS_KEY } }),
   });
+  const publisher: EventPublisher = createSnsPublisher({ spine, logger });
   const metrics = createMetrics({ service: 'control-plane', processMetrics: true });
+  const spineMetrics = createSpineMetrics(metrics);
   const ledger = createLedger({ db: database.db, clock, metrics: createLedgerMetrics(metrics, clock) });
   await ledger.prepare();
   const consumers = createConsumers({
     ledger,
     db: database.db,
-    consumerFactory: (name, handler) => createSqsConsumer({ spine, queue: declaredQueue(name), handler, logger, ready: () => database.healthy() }),
+    clock,
+    consumerFactory: (name, handler) => createSqsConsumer({ spine, queue: declaredQueue(name), handler, logger, ready: () => database.healthy(), onBatch: (batch) => spineMetrics.batch(name, batch) }),
   });
-  const queues = createQueueAdmin({ topology: TOPOLOGY, read: () => readQueueStates(TOPOLOGY, spine), redrive: (queue) => redrive(queue, spine) });
-  const ports = controlPlanePorts({ env, logger, clock, database, ledger, queues, consumers, seed });
+  const queues = createQueueAdmin({
+    topology: TOPOLOGY,
+    read: async () => {
+      const states = await readQueueStates(TOPOLOGY, spine);
+      spineMetrics.depths(states);
+      return states;
+    },
+    redrive: (queue) => redrive(queue, spine),
+    deadLetters: (queue, limit) => readDeadLetters(queue, spine, limit),
+    discard: (queue, ids) => discardDeadLetters(queue, spine, ids),
+    onRedrive: spineMetrics.redriven,
+  });
+  const poison = createPoisonSender({ topology: TOPOLOGY, publisher, clock, newId: createIds({ clock }).ulid, sendToQueue: (queue, messages) => sendToQueue(queue, spine, messages) });
+  const ports = controlPlanePorts({ env, logger, clock, database, ledger, queues, consumers, poison, seed });
   if (seed !== undefined) await seedEmptyDatabase(database, ports, seed, logger);
 
   const plane = await createControlPlane(ports, {
@@ -65,7 +82,6 @@ export async function startControlPlane({ env, logger, consoleDir }: StartOption
     extraHosts: env.SLUICE_OPERATOR_HOSTS,
   });
   await plane.store.load();
-  const publisher: EventPublisher = createSnsPublisher({ spine, logger });
   const relay = createOutboxRelay({ db: database.db, publisher, clock, intervalMs: RELAY_INTERVAL_MS, onError: (error) => logger.warn({ err: error }, 'audit events wait in the outbox') });
   consumers.start();
   relay.start();
@@ -102,9 +118,10 @@ function controlPlanePorts(deps: {
   ledger: ReturnType<typeof createLedger>;
   queues: ControlPlanePorts['queues'];
   consumers: Consumers;
+  poison: ReturnType<typeof createPoisonSender>;
   seed: SeedFile | undefined;
 }): ControlPlanePorts {
-  const { env, logger, clock, database, ledger, queues, consumers, seed } = deps;
+  const { env, logger, clock, database, ledger, queues, consumers, poison, seed } = deps;
   const { db } = database;
   const audit = createAudit({ clock, ids: createIds({ clock }) });
   const ports: ControlPlanePorts = {
@@ -138,6 +155,7 @@ function controlPlanePorts(deps: {
       },
       sim: createSimControl({ url: env.SLUICE_SIM_CONTROL_URL ?? `http://127.0.0.1:${portOf.simControl}` }),
       setConsumerBroken: consumers.setBroken,
+      poison,
     },
   };
 }

@@ -1,6 +1,7 @@
 import type { Express } from 'express';
 import type { ChaosConsumer, Clock, ConfigSnapshot, OperatorState, StateAnomaly } from '@sluice/contracts';
 import type { Logger } from '@sluice/service-kit';
+import type { PoisonSender, ValkeyChaos } from './api/chaos-part-routes.ts';
 import { createAuthenticate } from './api/authenticate.ts';
 import type { AuditLog, AuditTrail, LedgerKeeper, LedgerReader, QueueAdmin } from './api/ports.ts';
 import type { Route } from './api/route.ts';
@@ -40,6 +41,8 @@ export interface ControlPlanePorts {
     readonly flood: (tenant: string, rps: number) => Flood | undefined;
     readonly sim: SimControl;
     readonly setConsumerBroken: (consumer: ChaosConsumer['consumer'], broken: boolean) => void;
+    readonly poison: PoisonSender;
+    readonly valkey?: ValkeyChaos;
   };
 }
 
@@ -95,7 +98,7 @@ export async function createControlPlane(ports: ControlPlanePorts, settings: Con
     onAuditError: warn('an audit record could not be written'),
     state: { build, hub },
     internal: { stream, reports, people: createPeople({ repository: ports.people }) },
-    ...(ports.chaos === undefined ? {} : { chaos: { ...ports.chaos, actions } }),
+    ...(ports.chaos === undefined ? {} : { chaos: { ...ports.chaos, actions, stream } }),
   });
   const authenticate = createAuthenticate({ sessions, clock, gatewayToken: settings.gatewayToken, bffToken: settings.bffToken, principalKey: settings.principalKey });
   const app = createControlPlaneApp({

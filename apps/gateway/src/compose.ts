@@ -84,6 +84,7 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
     logger,
     ...(settings.configMaxAgeMs === undefined ? {} : { maxAgeMs: settings.configMaxAgeMs }),
     onWatermark: ({ epoch, sequence }) => outbox.acknowledge(epoch, sequence),
+    ...(settings.chaos && { onKill: () => process.kill(process.pid, 'SIGKILL') }),
   });
 
   let anomalyCount = 0;

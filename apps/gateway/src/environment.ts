@@ -16,6 +16,8 @@ const GatewayEnv = z.object({
   SLUICE_CONFIG_MAX_AGE_S: z.coerce.number().int().min(10).optional(),
   SLUICE_OUTBOX_MAX_MB: z.coerce.number().int().min(1).default(1024),
   SLUICE_OUTBOX_MAX_HOURS: z.coerce.number().min(0.01).default(24),
+  /** With `1` the gateway obeys the control plane's order to be killed. */
+  SLUICE_CHAOS: z.enum(['0', '1']).default('0'),
   SLUICE_DRAIN_S: z.coerce.number().int().min(1).default(25),
   AWS_ENDPOINT_URL: z.url().optional(),
   AWS_REGION: z.string().default('eu-central-1'),
@@ -39,6 +41,8 @@ export interface GatewaySettings {
   readonly outboxMaxBytes: number;
   readonly outboxMaxAgeMs: number;
   readonly drainMs: number;
+  /** True lets the control plane kill this process for a chaos test. */
+  readonly chaos: boolean;
   readonly spineEndpoint: string | undefined;
   readonly region: string;
   readonly logLevel: string;
@@ -54,6 +58,7 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     adminPort: ports.gatewayAdmin,
     gatewayId: parsed.SLUICE_GATEWAY_ID,
     cellId: parsed.SLUICE_CELL_ID,
+    chaos: parsed.SLUICE_CHAOS === '1',
     baseDomain: parsed.SLUICE_BASE_DOMAIN,
     controlPlaneUrl: parsed.SLUICE_CONTROL_PLANE_URL,
     controlPlaneToken: parsed.SLUICE_TOKEN_GATEWAY,

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { ChaosConsumer, ChaosFlood, ChaosProvider, type ConfigSnapshot } from '@sluice/contracts';
-import { ProblemError } from '@sluice/service-kit';
 import type { ChaosActions, RunningChaos } from '../chaos/chaos-actions.ts';
 import type { Flood } from '../chaos/flood.ts';
 import type { SimControl } from '../chaos/sim-control.ts';
 import { actorOf } from './actor.ts';
+import { chaosPartRoutes, type ChaosPartDeps } from './chaos-part-routes.ts';
+import { Running, unknownField, type RecordChaos } from './chaos-running.ts';
 import type { AuditTrail } from './ports.ts';
-import { route, type Route, type RouteCall } from './route.ts';
+import { route, type Route } from './route.ts';
 
 /** A provider's fault lasts this long when the request does not say. */
 const DEFAULT_FAULT_SECONDS = 60;
@@ -19,18 +20,17 @@ export interface ChaosRouteDeps {
   readonly flood: (tenant: string, rps: number) => Flood | undefined;
   readonly sim: SimControl;
   readonly setConsumerBroken: (consumer: ChaosConsumer['consumer'], broken: boolean) => void;
+  readonly stream: ChaosPartDeps['stream'];
+  readonly poison: ChaosPartDeps['poison'];
+  readonly valkey?: ChaosPartDeps['valkey'];
   readonly onAuditError: (error: unknown) => void;
 }
-
-const Running = z.object({ id: z.string(), kind: z.string(), target: z.string(), ends_at: z.string() });
 
 /** Failures on demand: each ends by itself, is audited, and is undone by `stop`. Mounted only where chaos is enabled. */
 export function chaosRoutes(deps: ChaosRouteDeps): Route[] {
   const { actions, audit, sim } = deps;
 
-  async function record(call: RouteCall<unknown, unknown>, type: string, target: { kind: string; id: string }): Promise<void> {
-    await audit.record({ type, actor: actorOf(call), target, ...(call.body === undefined ? {} : { after: call.body }) });
-  }
+  const record: RecordChaos = (call, type, target) => audit.record({ type, actor: actorOf(call), target, ...(call.body === undefined ? {} : { after: call.body }) });
 
   return [
     route({
@@ -99,6 +99,8 @@ export function chaosRoutes(deps: ChaosRouteDeps): Route[] {
       response: z.object({ stopped: z.int() }),
       handler: async (call) => {
         const stopped = await actions.stop();
+        for (const consumer of ChaosConsumer.shape.consumer.options) deps.setConsumerBroken(consumer, false);
+        deps.stream.mend();
         const providers = Object.keys(deps.config().providers);
         await Promise.allSettled(providers.map((provider) => sim.clearFault(provider)));
         // Undoing must work while the database is down, so here a missing record is only reported.
@@ -106,9 +108,6 @@ export function chaosRoutes(deps: ChaosRouteDeps): Route[] {
         return { stopped };
       },
     }),
+    ...chaosPartRoutes({ ...deps, record }),
   ];
-}
-
-function unknownField(path: string, message: string): ProblemError {
-  return new ProblemError(400, 'The request body is not valid', { errors: [{ path, message }] });
 }

@@ -5,12 +5,14 @@ import {
   Outcome,
   RequestId,
   Slug,
+  type DeadLetterView,
   type LedgerCorrection,
   type LedgerDifference,
   type LedgerPage,
   type LedgerRow,
   type LedgerSummary,
   type QueueState,
+  type RedriveAnswer,
 } from '@sluice/contracts';
 import type { AuditInput } from '../config/config-repository.ts';
 import type { Watermark } from '../stream/config-stream.ts';
@@ -126,6 +128,12 @@ export interface AuditTrail {
 /** The queues as they stand, and moving dead letters back. */
 export interface QueueAdmin {
   readStates(): Promise<QueueState[]>;
-  /** Moves the dead letters of a queue back to it; resolves with how many were moved. */
-  redrive(queue: string): Promise<number>;
+  /** Whether a queue is declared. */
+  knows(queue: string): boolean;
+  /** Moves the dead letters of a queue back to it. @throws ProblemError 404 for an unknown queue, 502 when it broke off, with what was moved. */
+  redrive(queue: string): Promise<Omit<RedriveAnswer, 'queue'>>;
+  /** Looks at some dead letters, which stay. */
+  deadLetters(queue: string, limit: number): Promise<DeadLetterView[]>;
+  /** Deletes dead letters for good. */
+  discard(queue: string, ids: readonly string[]): Promise<{ discarded: number; left: number }>;
 }

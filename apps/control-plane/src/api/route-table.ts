@@ -8,6 +8,7 @@ import { docsPage } from './docs-page.ts';
 import { internalRoutes } from './internal-routes.ts';
 import { workspaceKeyRoutes } from './key-routes.ts';
 import { ledgerRoutes } from './ledger-routes.ts';
+import { dlqRoutes } from './dlq-routes.ts';
 import { describeRoutes } from './openapi.ts';
 import { operatorRoutes } from './operator-routes.ts';
 import { policyRoutes } from './policy-routes.ts';
@@ -41,6 +42,7 @@ export function createRouteTable(deps: RouteTableDeps): Route[] {
     ...policyRoutes({ store, prefix: '/api/workspaces', auth: 'operator', admit: () => undefined }),
     ...workspaceKeyRoutes({ store, clock, prefix: '/api/workspaces', auth: 'operator', admit: () => undefined }),
     ...operatorRoutes(deps),
+    ...dlqRoutes(deps),
     ...(deps.chaos === undefined ? [] : chaosRoutes({ ...deps.chaos, audit: deps.audit, onAuditError: deps.onAuditError, config: () => store.snapshot() })),
     ...internalRoutes(deps.internal),
     ...workspaceRoutes(deps),

@@ -49,6 +49,7 @@ function openConsumers(onAnomaly?: (anomaly: Anomaly) => void) {
   createConsumers({
     ledger: createLedger({ db: database.db, clock }),
     db: database.db,
+    clock,
     consumerFactory: (name, handler) => {
       handlers.set(name, handler);
       return idle;

@@ -1,4 +1,4 @@
-import type { Anomaly, EventConsumer, EventHandler } from '@sluice/contracts';
+import type { Anomaly, Clock, EventConsumer, EventHandler } from '@sluice/contracts';
 import { createAuditStore } from '../audit/audit-store.ts';
 import type { Executor } from '../db/open-database.ts';
 import type { Ledger } from '../ledger/create-ledger.ts';
@@ -23,15 +23,16 @@ export interface Consumers {
 export function createConsumers(deps: {
   ledger: Pick<Ledger, 'insertBatch'>;
   db: Executor;
+  clock: Pick<Clock, 'now'>;
   consumerFactory: (queueName: ConsumerName, handler: EventHandler) => EventConsumer;
   onWatermark?: (watermarks: readonly Watermark[]) => void;
   onAnomaly?: (anomaly: Anomaly) => void;
 }): Consumers {
-  const { ledger, db, consumerFactory, onWatermark, onAnomaly } = deps;
+  const { ledger, db, clock, consumerFactory, onWatermark, onAnomaly } = deps;
   const byName = {
-    metering: consumerFactory('metering', createMeteringHandler({ ledger, ...(onWatermark && { onWatermark }) })),
-    audit: consumerFactory('audit', createAuditHandler({ store: createAuditStore({ db }) })),
-    anomaly: consumerFactory('anomaly', createAnomalyHandler({ store: createAnomalyStore({ db }), ...(onAnomaly && { onAnomaly }) })),
+    metering: consumerFactory('metering', createMeteringHandler({ ledger, clock, ...(onWatermark && { onWatermark }) })),
+    audit: consumerFactory('audit', createAuditHandler({ store: createAuditStore({ db }), clock })),
+    anomaly: consumerFactory('anomaly', createAnomalyHandler({ store: createAnomalyStore({ db }), clock, ...(onAnomaly && { onAnomaly }) })),
   };
   const all = Object.values(byName);
   return {

@@ -24,7 +24,10 @@ beforeEach(async () => {
           if (spineDown) throw new Error('connection refused');
           return [{ queue: 'audit', dlq: 'audit-dlq', depth: 2, oldest_age_s: 4, topic: 'audit-events', waiting: 1, in_flight: 0, consumer: 'control-plane' }];
         },
-        redrive: async () => 0,
+        knows: () => true,
+        redrive: async () => ({ moved: 0, left: 0, refused: 0, native: false, finished: true }),
+        deadLetters: async () => [],
+        discard: async () => ({ discarded: 0, left: 0 }),
       },
     },
     clock,

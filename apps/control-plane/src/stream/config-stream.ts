@@ -35,6 +35,12 @@ export interface ConfigStream {
   beat(watermarks: readonly Watermark[]): void;
   /** Ids of the gateways that are connected. */
   readonly connected: readonly string[];
+  /** Ends the streams of one gateway, or all, and refuses new ones until it is mended. A chaos hook. */
+  cut(gatewayId?: string): void;
+  /** Lets one gateway, or all, connect again. */
+  mend(gatewayId?: string): void;
+  /** Orders a gateway to end without warning; it obeys only where chaos is enabled. */
+  kill(gatewayId: string): void;
   close(): void;
 }
 
@@ -49,6 +55,8 @@ interface Subscriber {
 
 export function createConfigStream(deps: { store: ConfigStore }): ConfigStream {
   const subscribers = new Set<Subscriber>();
+  const cutGateways = new Set<string>();
+  let allCut = false;
   let beats = 0;
 
   const unsubscribe = deps.store.subscribe((patch: ConfigPatch) => {
@@ -78,6 +86,7 @@ export function createConfigStream(deps: { store: ConfigStore }): ConfigStream {
 
   return {
     serve: (res, gateway, since) => {
+      if (allCut || cutGateways.has(gateway.id)) throw new ProblemError(503, 'The configuration stream is cut on purpose');
       const snapshot = deps.store.snapshot();
       refuseSecond(gateway);
       const sse = sseStream(res);
@@ -98,6 +107,21 @@ export function createConfigStream(deps: { store: ConfigStore }): ConfigStream {
     },
     get connected() {
       return [...subscribers].map((subscriber) => subscriber.gateway.id);
+    },
+    cut: (gatewayId) => {
+      if (gatewayId === undefined) allCut = true;
+      else cutGateways.add(gatewayId);
+      for (const subscriber of [...subscribers]) if (gatewayId === undefined || subscriber.gateway.id === gatewayId) subscriber.sse.close();
+    },
+    mend: (gatewayId) => {
+      if (gatewayId !== undefined) cutGateways.delete(gatewayId);
+      else {
+        allCut = false;
+        cutGateways.clear();
+      }
+    },
+    kill: (gatewayId) => {
+      for (const { gateway, sse } of subscribers) if (gateway.id === gatewayId) send(sse, { event: 'chaos', data: { action: 'kill' } });
     },
     close: () => {
       unsubscribe();

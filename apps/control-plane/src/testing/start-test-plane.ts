@@ -83,11 +83,18 @@ function memoryPorts(repository: MemoryConfigRepository, audited: AuditInput[], 
       },
     },
     auditLog: { rows: async () => [] },
-    queues: { readStates: async () => [], redrive: async () => 0 },
+    queues: {
+      readStates: async () => [],
+      knows: () => true,
+      redrive: async () => ({ moved: 0, left: 0, refused: 0, native: false, finished: true }),
+      deadLetters: async () => [],
+      discard: async () => ({ discarded: 0, left: 0 }),
+    },
     chaos: {
       flood: () => ({ stop: () => undefined, counts: { sent: 0, statuses: {} } }),
       sim: { setFault: async () => undefined, clearFault: async () => undefined },
       setConsumerBroken: () => undefined,
+      poison: { topicOf: () => 'audit-events', send: async () => ({ messages: [], refused: 0 }) },
     },
   };
 }

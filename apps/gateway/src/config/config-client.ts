@@ -33,6 +33,8 @@ export interface ConfigClientDeps {
   readonly logger: Log;
   /** Called for this gateway's own watermarks only. */
   readonly onWatermark?: (watermark: Watermark) => void;
+  /** Called when the control plane orders this process to end without warning; absent where chaos is not enabled. */
+  readonly onKill?: () => void;
   /** Called with each new version that is in force. */
   readonly onChange?: (config: CompiledConfig) => void;
   /** Older configuration than this is not served by; unlimited when absent. */
@@ -125,6 +127,9 @@ export function createConfigClient(deps: ConfigClientDeps): ConfigClient {
         if (mark.gateway_id === gatewayId) deps.onWatermark?.(mark);
         return;
       }
+      case 'chaos':
+        deps.onKill?.();
+        return;
       default:
     }
   }

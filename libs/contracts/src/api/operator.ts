@@ -37,6 +37,39 @@ export const DlqState = z.object({
 });
 export type DlqState = z.infer<typeof DlqState>;
 
+/** `POST /api/dlqs/<queue>/redrive`. */
+export const RedriveAnswer = z.object({
+  queue: z.string(),
+  /** Messages moved back to the queue. */
+  moved: z.int().min(0),
+  /** What the dead-letter queue holds afterwards; approximate. */
+  left: z.int().min(0),
+  /** Messages that the queue does not take again; they stay where they are. */
+  refused: z.int().min(0),
+  /** True when SQS moves them by its own task. */
+  native: z.boolean(),
+  /** False when a bound (10,000 messages, 20 s) ended it, or SQS is still moving: ask again. */
+  finished: z.boolean(),
+});
+export type RedriveAnswer = z.infer<typeof RedriveAnswer>;
+
+/** One of `GET /api/dlqs/<queue>/messages`. */
+export const DeadLetterView = z.object({
+  message_id: z.string(),
+  /** Why its last delivery failed; null when the queue itself dead-lettered it. */
+  reason: z.string().nullable(),
+  sent_at: Instant.nullable(),
+  /** The first 4,096 characters. */
+  body: z.string(),
+  body_bytes: z.int(),
+  attributes: z.record(z.string(), z.string()),
+});
+export type DeadLetterView = z.infer<typeof DeadLetterView>;
+
+/** `POST /api/dlqs/<queue>/discard`. */
+export const DiscardRequest = z.strictObject({ message_ids: z.array(z.string().min(1).max(100)).min(1).max(100) });
+export type DiscardRequest = z.infer<typeof DiscardRequest>;
+
 export const QueueState = DlqState.extend({
   topic: z.string(),
   waiting: z.int().min(0),

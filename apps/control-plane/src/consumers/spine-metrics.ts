@@ -1,0 +1,43 @@
+import type { ConsumedBatch } from '@sluice/events';
+import type { Metrics } from '@sluice/service-kit';
+import type { ReadQueue } from '../state/queue-admin.ts';
+
+/** What consumers, queues and redrives count; labels are declared names only. */
+export interface SpineMetrics {
+  batch(consumer: string, batch: ConsumedBatch): void;
+  redriven(queue: string, result: { readonly moved: number; readonly refused: number }): void;
+  depths(queues: readonly ReadQueue[]): void;
+}
+
+const BATCH_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25];
+
+export function createSpineMetrics(metrics: Metrics): SpineMetrics {
+  const received = metrics.counter('sluice_consumer_received_total', 'Deliveries that a consumer received', ['consumer']);
+  const handled = metrics.counter('sluice_consumer_handled_total', 'Deliveries that a consumer handled', ['consumer']);
+  const failed = metrics.counter('sluice_consumer_failed_total', 'Deliveries that failed; one message may fail several times', ['consumer']);
+  const deadLettered = metrics.counter('sluice_consumer_dead_lettered_total', 'Messages that failed at their last receive', ['consumer']);
+  const seconds = metrics.histogram('sluice_consumer_batch_seconds', 'From the receive of a batch until it is settled', ['consumer'], BATCH_SECONDS);
+  const waiting = metrics.gauge('sluice_queue_depth', 'Messages of a queue, those that are being handled included', ['queue']);
+  const dead = metrics.gauge('sluice_dlq_depth', 'Dead letters of a queue', ['queue']);
+  const moved = metrics.counter('sluice_dlq_redriven_total', 'Dead letters that were moved back to their queue', ['queue']);
+  const refused = metrics.counter('sluice_dlq_redrive_refused_total', 'Dead letters that their queue did not take again', ['queue']);
+  return {
+    batch: (consumer, batch) => {
+      received.inc({ consumer }, batch.received);
+      handled.inc({ consumer }, batch.received - batch.failed);
+      failed.inc({ consumer }, batch.failed);
+      deadLettered.inc({ consumer }, batch.deadLettered);
+      seconds.observe({ consumer }, batch.durationMs / 1000);
+    },
+    redriven: (queue, result) => {
+      moved.inc({ queue }, result.moved);
+      refused.inc({ queue }, result.refused);
+    },
+    depths: (queues) => {
+      for (const queue of queues) {
+        waiting.set({ queue: queue.name }, queue.waiting + queue.in_flight);
+        dead.set({ queue: queue.name }, queue.dlq_depth);
+      }
+    },
+  };
+}
