@@ -62,7 +62,7 @@ export default tseslint.config(
   },
   {
     files: ['libs/limits/**/*.ts', 'libs/resilience/**/*.ts', 'libs/routing/**/*.ts'],
-    ignores: ['**/*store*.ts'],
+    ignores: ['**/*store*.ts', 'libs/routing/src/testing/**'],
     rules: {
       'no-restricted-imports': [
         'error',

@@ -1,5 +1,21 @@
-/**
- * Home of the learned routing policy: features, objective, bandit, off-policy evaluation. None of it is built; the gateway
- * orders providers by the policy's static chain.
- */
-export {};
+export * from './drift/distribution-shift.ts';
+export * from './drift/page-hinkley.ts';
+export * from './features/text-features.ts';
+export * from './frontier/metrics.ts';
+export * from './linear/discounted-ridge.ts';
+export * from './linear/ridge-arm.ts';
+export * from './ope/diagnostics.ts';
+export * from './ope/estimators.ts';
+export * from './ope/evaluate.ts';
+export * from './ope/intervals.ts';
+export * from './ope/logged-data.ts';
+export * from './policy/decide.ts';
+export * from './policy/exploration.ts';
+export * from './policy/good-enough.ts';
+export * from './policy/thompson.ts';
+export * from './rollout/rollout-monitor.ts';
+export * from './rollout/stages.ts';
+export * from './sequential/betting-test.ts';
+export * from './sequential/confidence-sequence.ts';
+export * from './signals/decaying-mean.ts';
+export * from './signals/tenant-signals.ts';

@@ -1,0 +1,98 @@
+import type { Prediction } from '../linear/ridge-arm.ts';
+import { inverseGapWeights, sampleArm, withFloor } from './exploration.ts';
+import { cheapestGoodEnough, costAdjusted, judge, type Confidence } from './good-enough.ts';
+
+/** One model that may answer, as the decision sees it. */
+export interface Candidate {
+  readonly model: string;
+  /** Expected cost of this request there, nanodollars. */
+  readonly costNanoUsd: number;
+  readonly prediction: Prediction;
+  /** Why it must not be chosen; undefined for an eligible one. */
+  readonly excluded?: string;
+}
+
+/** What one published policy decides by; frozen with its snapshot, so that every probability can be computed again. */
+export interface DecisionSettings {
+  /** Widths on either side of a prediction. */
+  readonly alpha: number;
+  /** Quality that is asked for, in [0, 1]. */
+  readonly threshold: number;
+  /** Exploitation of inverse-gap weighting. */
+  readonly gamma: number;
+  /** Smallest probability of an eligible arm. */
+  readonly floor: number;
+  /** Weight of cost in the utility: what the dearest candidate's whole cost is worth in quality. */
+  readonly costWeight: number;
+}
+
+export interface DecidedArm {
+  readonly model: string;
+  readonly costNanoUsd: number;
+  readonly mean: number;
+  readonly lower: number;
+  readonly upper: number;
+  readonly confidence: Confidence;
+  /** Quality less the cost's share. */
+  readonly utility: number;
+  /** With which it was drawn; 0 for an arm that could not be. */
+  readonly probability: number;
+  readonly excluded?: string;
+}
+
+export interface Decision {
+  readonly model: string;
+  /** Exact probability with which this model was chosen. */
+  readonly propensity: number;
+  /** All candidates in their order, excluded and rejected ones with probability 0. */
+  readonly arms: readonly DecidedArm[];
+  /** The model that would be chosen without exploration. */
+  readonly base: string;
+  /** No arm was proven good enough. */
+  readonly fallback: boolean;
+  /** Another than the base was drawn. */
+  readonly explored: boolean;
+  /** There was nothing to choose from: left out of evaluation. */
+  readonly deterministic: boolean;
+}
+
+/**
+ * Chooses the cheapest model that is good enough, and now and then another that could be, with a probability that is
+ * exact: inverse-gap weights around the base arm over all proven and possible arms, mixed with a floor.
+ *
+ * @param u uniform draw in [0, 1), logged with the decision.
+ * @returns undefined when every candidate is excluded.
+ * @throws RangeError when a prediction, a cost or the draw is not a number that can be.
+ */
+export function decide(candidates: readonly Candidate[], settings: DecisionSettings, u: number): Decision | undefined {
+  const eligible = candidates.filter(({ excluded }) => excluded === undefined);
+  if (eligible.length === 0) return undefined;
+  for (const { model, costNanoUsd, prediction } of eligible) {
+    if (!(costNanoUsd >= 0) || !Number.isFinite(costNanoUsd) || !Number.isFinite(prediction.mean) || !(prediction.width >= 0)) throw new RangeError(`model ${model} has a cost or a prediction that is not a number`);
+  }
+  const { alpha, threshold, costWeight } = settings;
+  const referenceCost = Math.max(...eligible.map(({ costNanoUsd }) => costNanoUsd));
+  const judged = eligible.map(({ prediction }) => judge(prediction, alpha, threshold));
+  const utilities = eligible.map(({ prediction, costNanoUsd }) => costAdjusted(prediction.mean, costNanoUsd, referenceCost, costWeight));
+  const base = cheapestGoodEnough(judged, eligible.map(({ costNanoUsd }) => costNanoUsd));
+  const open = eligible.map((_, i) => i).filter((i) => i === base.arm || judged[i]?.confidence !== 'rejected');
+  const weights = withFloor(inverseGapWeights(open.map((i) => utilities[i] as number), settings.gamma, open.indexOf(base.arm)), settings.floor);
+  const drawn = open[sampleArm(weights, u)] as number;
+  const arms = candidates.map((candidate): DecidedArm => {
+    const { model, costNanoUsd, prediction, excluded } = candidate;
+    const at = eligible.indexOf(candidate);
+    const { mean, lower, upper, confidence } = judged[at] ?? judge(prediction, alpha, threshold);
+    const utility = utilities[at] ?? costAdjusted(mean, costNanoUsd, referenceCost, costWeight);
+    const place = open.indexOf(at);
+    return { model, costNanoUsd, mean, lower, upper, confidence, utility, probability: at < 0 || place < 0 ? 0 : (weights[place] as number), ...(excluded === undefined ? {} : { excluded }) };
+  });
+  return {
+    model: (eligible[drawn] as Candidate).model,
+    propensity: weights[open.indexOf(drawn)] as number,
+    arms,
+    base: (eligible[base.arm] as Candidate).model,
+    fallback: base.fallback,
+    explored: drawn !== base.arm,
+    deterministic: open.length === 1,
+  };
+}
