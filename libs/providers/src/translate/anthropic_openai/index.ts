@@ -1,0 +1,49 @@
+import { type InboundCall, isFault, type Refusal, type StreamReader, type UpstreamFault, type UpstreamRequest, type UpstreamTarget, type WholeAnswer } from '@sluice/contracts';
+import { parseJson } from '../../classify-status.ts';
+import { asObject } from '../../token-count.ts';
+import { endpoint, upstreamHeaders } from '../../upstream-headers.ts';
+import { readOpenaiWhole } from '../../openai/read-whole.ts';
+import { createTranslationCache, isNotCarried } from '../translation-cache.ts';
+import { toAnthropicError } from './error.ts';
+import { toChatRequest } from './request.ts';
+import { createMessageEventReader } from './stream.ts';
+import { toMessage } from './whole.ts';
+
+const translate = createTranslationCache(toChatRequest);
+
+/** What of a message request cannot be said to OpenAI; undefined when all of it can. */
+export function judgeForOpenai(call: InboundCall, carryFields: readonly string[]): Refusal | undefined {
+  const translated = translate(call, carryFields);
+  return isNotCarried(translated) ? translated : undefined;
+}
+
+/** A message request as a chat completion request. The caller's beta headers are of its own dialect and stay behind. */
+export function buildChatRequest(call: InboundCall, target: UpstreamTarget): UpstreamRequest | Refusal {
+  const translated = translate(call, target.carryFields);
+  if (isNotCarried(translated)) return translated;
+  const auth = target.secret === undefined ? [] : ['authorization', `Bearer ${target.secret}`];
+  const headers = upstreamHeaders({ ...call, forwardHeaders: {} }, target, auth);
+  const body = Buffer.from(JSON.stringify({ model: target.providerModel, ...translated.fields }));
+  return { method: 'POST', ...endpoint(target.baseUrl, '/chat/completions'), headers, body };
+}
+
+/** The provider's words about the caller's request in the caller's dialect. */
+export function translateFaultToAnthropic(fault: UpstreamFault): UpstreamFault {
+  if (fault.body === undefined) return fault;
+  const { body: _body, contentType: _contentType, ...rest } = fault;
+  const body = toAnthropicError(fault.status ?? 400, fault.body);
+  return body === undefined ? rest : { ...rest, body, contentType: 'application/json' };
+}
+
+/** A whole chat completion with its translation. */
+export function readCompletionForAnthropic(body: Buffer): WholeAnswer | UpstreamFault {
+  const parsed = readOpenaiWhole(body);
+  if (isFault(parsed)) return parsed;
+  const message = toMessage(asObject(parseJson(body)) ?? {}, parsed.outputChars);
+  return message === undefined ? { kind: 'malformed', status: 200, detail: 'the arguments of a tool call are not a JSON object' } : { ...parsed, body: message };
+}
+
+/** Chat completion chunks as message events. */
+export function createAnthropicReaderOfOpenai(): StreamReader {
+  return createMessageEventReader();
+}

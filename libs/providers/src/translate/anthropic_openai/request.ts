@@ -1,0 +1,81 @@
+import type { Refusal } from '@sluice/contracts';
+import { asObject } from '../../token-count.ts';
+import { asArray, asText, Carrier, isUnset, type Json } from '../carrier.ts';
+import { carriedFields } from '../translation-cache.ts';
+import { translateMessages } from './messages.ts';
+import { translateToolChoice, translateTools } from './tools.ts';
+
+/** A message request in OpenAI's words, but for the model. */
+export interface ChatRequest {
+  readonly fields: Json;
+}
+
+/** Fields that are translated, or that change nothing about an answer (hints about caching and accounting). */
+const KNOWN = new Set([
+  'model', 'messages', 'system', 'stream', 'max_tokens', 'temperature', 'top_p', 'stop_sequences', 'tools', 'tool_choice', 'metadata', 'thinking',
+  'output_config', 'service_tier', 'cache_control', 'x-sluice-tenant',
+]);
+const METADATA = new Set(['user_id']);
+const OUTPUT_CONFIG = new Set(['effort', 'format']);
+const EFFORTS = new Set(['low', 'medium', 'high', 'xhigh', 'max']);
+/** As many as OpenAI takes. */
+const MAX_STOP_SEQUENCES = 4;
+/** Thinking budgets up to these are little and middling effort. */
+const LOW_BUDGET = 4_096;
+const MEDIUM_BUDGET = 16_384;
+
+/** An Anthropic message request as a chat completion request, or why it cannot be one. */
+export function toChatRequest(body: Json, carryFields: readonly string[]): ChatRequest | Refusal {
+  const carrier = new Carrier('openai');
+  carrier.onlyKnown(body, KNOWN, '', carryFields);
+  const fields: Record<string, unknown> = { messages: translateMessages(body.system, body.messages, carrier) };
+  if (body.stream === true) Object.assign(fields, { stream: true, stream_options: { include_usage: true } });
+  if (typeof body.max_tokens === 'number') fields.max_completion_tokens = body.max_tokens;
+  if (typeof body.temperature === 'number') fields.temperature = body.temperature;
+  if (typeof body.top_p === 'number') fields.top_p = body.top_p;
+
+  const stop = asArray(body.stop_sequences);
+  if (stop !== undefined && stop.length > MAX_STOP_SEQUENCES) carrier.refuse('stop_sequences', `it takes at most ${MAX_STOP_SEQUENCES}`);
+  if (stop !== undefined && stop.length > 0) fields.stop = stop;
+
+  const metadata = asObject(body.metadata);
+  if (metadata !== undefined) carrier.onlyKnown(metadata, METADATA, 'metadata');
+  const user = asText(metadata?.user_id);
+  if (user !== undefined && user !== '') fields.user = user;
+  if (body.service_tier === 'standard_only') fields.service_tier = 'default';
+
+  const tools = translateTools(body.tools, carrier);
+  if (tools !== undefined) fields.tools = tools;
+  Object.assign(fields, translateToolChoice(body.tool_choice, tools !== undefined, carrier));
+  answerFormat(body, fields, carrier);
+  Object.assign(fields, carriedFields(body, carryFields));
+  return carrier.refusal ?? { fields };
+}
+
+function answerFormat(body: Json, fields: Record<string, unknown>, carrier: Carrier): void {
+  const config = asObject(body.output_config) ?? {};
+  carrier.onlyKnown(config, OUTPUT_CONFIG, 'output_config');
+  const format = asObject(config.format);
+  if (format !== undefined) {
+    const schema = asObject(format.schema);
+    if (format.type !== 'json_schema' || schema === undefined) carrier.refuse('output_config.format');
+    fields.response_format = { type: 'json_schema', json_schema: { name: 'answer', strict: true, schema } };
+  }
+  const effort = effortOf(body.thinking, config.effort, carrier);
+  if (effort !== undefined) fields.reasoning_effort = effort;
+}
+
+/** How hard to think: the effort that was named, or the one that a budget stands for. */
+function effortOf(thinking: unknown, effort: unknown, carrier: Carrier): string | undefined {
+  const named = asText(effort);
+  if (named !== undefined && !EFFORTS.has(named)) carrier.refuse('output_config.effort');
+  const config = asObject(thinking);
+  if (config === undefined || config.type === 'disabled' || config.type === 'adaptive') return named;
+  if (config.type !== 'enabled') {
+    carrier.refuse('thinking.type');
+    return undefined;
+  }
+  if (named !== undefined) return named;
+  const budget = isUnset(config.budget_tokens) ? 0 : Number(config.budget_tokens);
+  return budget <= LOW_BUDGET ? 'low' : budget <= MEDIUM_BUDGET ? 'medium' : 'high';
+}

@@ -1,0 +1,53 @@
+import { asObject } from '../../token-count.ts';
+import { asArray, asText, type Carrier, isUnset, type Json } from '../carrier.ts';
+
+/** `cache_control` and `eager_input_streaming` change no answer. */
+const TOOL = new Set(['type', 'name', 'description', 'input_schema', 'strict', 'cache_control', 'eager_input_streaming']);
+const CHOICE = new Set(['type', 'name', 'disable_parallel_tool_use']);
+
+/** Custom tools as functions; undefined when there are none. */
+export function translateTools(tools: unknown, carrier: Carrier): readonly Json[] | undefined {
+  const list = asArray(tools);
+  if (list === undefined || list.length === 0) return undefined;
+  return list.map((item, i) => {
+    const path = `tools[${i}]`;
+    const tool = asObject(item) ?? {};
+    if (!isUnset(tool.type) && tool.type !== 'custom') carrier.refuse(`${path}.type`, "a provider's own tools are not known there");
+    carrier.onlyKnown(tool, TOOL, path);
+    if (asText(tool.name) === undefined) carrier.invalid(`${path}.name`, 'must be a string');
+    return {
+      type: 'function',
+      function: {
+        name: tool.name,
+        ...(isUnset(tool.description) ? {} : { description: tool.description }),
+        ...(isUnset(tool.input_schema) ? {} : { parameters: tool.input_schema }),
+        ...(tool.strict === true ? { strict: true } : {}),
+      },
+    };
+  });
+}
+
+/** `tool_choice` and `parallel_tool_calls`, as far as they are said. */
+export function translateToolChoice(choice: unknown, hasTools: boolean, carrier: Carrier): Json {
+  const wish = asObject(choice);
+  if (wish === undefined) return {};
+  carrier.onlyKnown(wish, CHOICE, 'tool_choice');
+  if (!hasTools) {
+    if (wish.type === 'any' || wish.type === 'tool') carrier.invalid('tool_choice', 'needs tools to choose from');
+    return {};
+  }
+  const single = wish.disable_parallel_tool_use === true ? { parallel_tool_calls: false } : {};
+  switch (wish.type) {
+    case 'auto':
+      return { tool_choice: 'auto', ...single };
+    case 'any':
+      return { tool_choice: 'required', ...single };
+    case 'none':
+      return { tool_choice: 'none' };
+    case 'tool':
+      return { tool_choice: { type: 'function', function: { name: wish.name } }, ...single };
+    default:
+      carrier.refuse('tool_choice.type');
+      return {};
+  }
+}

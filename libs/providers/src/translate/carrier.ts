@@ -1,0 +1,61 @@
+import type { ErrorCode, ProviderDialect, Refusal } from '@sluice/contracts';
+
+export type Json = Readonly<Record<string, unknown>>;
+
+const NAME: Partial<Record<ProviderDialect, string>> = { openai: 'OpenAI', anthropic: 'Anthropic' };
+
+/**
+ * Notes why a request cannot be carried to another dialect; the first reason is the one that the caller reads. A class, so
+ * that the translators can go on to their end with whatever stands in for the value.
+ */
+export class Carrier {
+  readonly #to: ProviderDialect;
+  #refusal: Refusal | undefined;
+
+  constructor(to: ProviderDialect) {
+    this.#to = to;
+  }
+
+  get refusal(): Refusal | undefined {
+    return this.#refusal;
+  }
+
+  /** The field means something that the other dialect has no word for. */
+  refuse(param: string, why?: string): void {
+    this.#note('unsupported_field', param, `'${param}' cannot be carried to a provider that speaks the ${NAME[this.#to] ?? this.#to} protocol${why === undefined ? '' : `: ${why}`}.`);
+  }
+
+  /** The field is wrong in the caller's own dialect. */
+  invalid(param: string, rule: string): void {
+    this.#note('invalid_value', param, `'${param}' ${rule}.`);
+  }
+
+  /** Refuses the first member that is set and not among the known ones. */
+  onlyKnown(object: Json, known: ReadonlySet<string>, path: string, carryFields: readonly string[] = []): void {
+    for (const key in object) {
+      const value = object[key];
+      if (value === undefined || value === null || known.has(key) || carryFields.includes(key)) continue;
+      this.refuse(path === '' ? key : `${path}.${key}`);
+      return;
+    }
+  }
+
+  #note(code: ErrorCode, param: string, message: string): void {
+    this.#refusal ??= { code, param, message };
+  }
+}
+
+/** The value as an array, or undefined. */
+export function asArray(value: unknown): readonly unknown[] | undefined {
+  return Array.isArray(value) ? (value as readonly unknown[]) : undefined;
+}
+
+/** A text among unknown values; undefined for anything else. */
+export function asText(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** True for a value that says nothing: both SDKs send `null` for fields that were not set. */
+export function isUnset(value: unknown): value is null | undefined {
+  return value === undefined || value === null;
+}

@@ -1,0 +1,58 @@
+import { type InboundCall, isFault, type Refusal, type StreamReader, type UpstreamFault, type UpstreamRequest, type UpstreamTarget, type WholeAnswer } from '@sluice/contracts';
+import { parseJson } from '../../classify-status.ts';
+import { asObject } from '../../token-count.ts';
+import { endpoint, upstreamHeaders } from '../../upstream-headers.ts';
+import { readAnthropicWhole } from '../../anthropic/read-whole.ts';
+import { createTranslationCache, isNotCarried } from '../translation-cache.ts';
+import { toOpenaiError } from './error.ts';
+import { MIN_THINKING_TOKENS, toAnthropicRequest } from './request.ts';
+import { createChatChunkReader } from './stream.ts';
+import { toChatCompletion } from './whole.ts';
+
+const VERSION = '2023-06-01';
+/** Sent for a model whose bound is not in the catalogue; Anthropic takes no request without one. */
+const DEFAULT_MAX_TOKENS = 4_096;
+
+const translate = createTranslationCache(toAnthropicRequest);
+
+/** What of a chat completion cannot be said to Anthropic; undefined when all of it can. */
+export function judgeForAnthropic(call: InboundCall, carryFields: readonly string[]): Refusal | undefined {
+  const translated = translate(call, carryFields);
+  return isNotCarried(translated) ? translated : undefined;
+}
+
+/** A chat completion request as a message request. The caller's beta headers are of its own dialect and stay behind. */
+export function buildMessageRequest(call: InboundCall, target: UpstreamTarget): UpstreamRequest | Refusal {
+  const translated = translate(call, target.carryFields);
+  if (isNotCarried(translated)) return translated;
+  const maxTokens = translated.maxTokens ?? target.maxOutputTokens ?? DEFAULT_MAX_TOKENS;
+  const body: Record<string, unknown> = { model: target.providerModel, max_tokens: maxTokens, ...translated.fields };
+  if (translated.thinkingTokens !== undefined) {
+    // Thinking counts into the bound, and must leave room for the answer.
+    body.thinking = { type: 'enabled', budget_tokens: Math.max(MIN_THINKING_TOKENS, Math.min(translated.thinkingTokens, Math.floor(maxTokens / 2))) };
+  }
+  const auth = target.secret === undefined ? [] : ['x-api-key', target.secret];
+  if (target.extraHeaders['anthropic-version'] === undefined) auth.push('anthropic-version', VERSION);
+  const headers = upstreamHeaders({ ...call, forwardHeaders: {} }, target, auth);
+  return { method: 'POST', ...endpoint(target.baseUrl, '/v1/messages'), headers, body: Buffer.from(JSON.stringify(body)) };
+}
+
+/** The provider's words about the caller's request in the caller's dialect. */
+export function translateFaultToOpenai(fault: UpstreamFault): UpstreamFault {
+  if (fault.body === undefined) return fault;
+  const { body: _body, contentType: _contentType, ...rest } = fault;
+  const body = toOpenaiError(fault.body);
+  return body === undefined ? rest : { ...rest, body, contentType: 'application/json' };
+}
+
+/** A whole message with its translation. */
+export function readMessageForOpenai(call: InboundCall, body: Buffer, nowMs: number): WholeAnswer | UpstreamFault {
+  const parsed = readAnthropicWhole({ ...call, operation: 'messages' }, body);
+  if (isFault(parsed)) return parsed;
+  return { ...parsed, body: toChatCompletion(asObject(parseJson(body)) ?? {}, Math.floor(nowMs / 1000)) };
+}
+
+/** Message events as chat completion chunks. */
+export function createOpenaiReaderOfAnthropic(call: InboundCall, nowMs: () => number): StreamReader {
+  return createChatChunkReader(call, nowMs);
+}
