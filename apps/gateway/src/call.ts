@@ -41,7 +41,12 @@ export interface Resolved {
   /** Billed price of the first candidate, or the policy's stated default. */
   readonly billedPrice: Price;
   readonly priceVersion: number;
+  /** Where the call may go by rule: entries that can carry it, in order. */
+  readonly plan: AttemptPlan;
 }
+
+/** What decides where a call may go. */
+export type Wanted = Pick<Resolved, 'inbound' | 'candidates' | 'pinned' | 'feature'>;
 
 /** Durations of a call, milliseconds on the monotonic clock. */
 export interface CallTiming {

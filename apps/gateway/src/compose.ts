@@ -31,6 +31,7 @@ import { createPlaceStage } from './stages/place/place.ts';
 import { createReadBodyStage } from './stages/read-body/read-body.ts';
 import { createRelayStage } from './stages/relay/relay.ts';
 import { createResolveStage } from './stages/resolve/resolve.ts';
+import { createPlanner } from './stages/route/planner.ts';
 import { createRouteStage } from './stages/route/route.ts';
 import { createSettleStage } from './stages/settle/settle.ts';
 import { createBreakers } from './upstream/breakers.ts';
@@ -138,11 +139,11 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
     authenticate: createAuthenticateStage({ clock }),
     place: createPlaceStage({ baseDomain: settings.baseDomain, cellId: settings.cellId }),
     read_body: createReadBodyStage({ clock }),
-    resolve: createResolveStage({ clock }),
+    resolve: createResolveStage({ clock, planner: createPlanner({ adapters }) }),
     idempotency: createIdempotencyStage(),
     cache: createCacheStage(),
     admit: createAdmitStage({ limits, estimator, outbox }),
-    route: createRouteStage({ adapters }),
+    route: createRouteStage(),
     attempt: createAttemptStage({
       clock,
       limits,

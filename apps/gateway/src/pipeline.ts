@@ -14,7 +14,7 @@ export function pipelineOf(stages: Stages): readonly Stage[] {
     stages.authenticate, // headers only: an anonymous caller costs no body read and learns nothing else
     stages.place, // after the key, or it would tell strangers which workspaces exist
     stages.read_body, // bounded by the workspace's own cap, so the workspace must be known
-    stages.resolve, // before any reservation: the price and the cache key depend on the model
+    stages.resolve, // before any reservation: price, cache key and what a provider can be told depend on the model
     stages.idempotency, // a replay costs nothing, so it comes before anything is taken
     stages.cache, // a hit takes one request from the rate bucket, no tokens, no quota
     stages.admit, // one atomic step: quota, then bulkhead, then rate; all of them or none

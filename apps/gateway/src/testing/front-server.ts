@@ -16,6 +16,8 @@ import { createCacheStage } from '../stages/cache/cache.ts';
 import { createIdempotencyStage } from '../stages/idempotency/idempotency.ts';
 import { createPlaceStage } from '../stages/place/place.ts';
 import { createReadBodyStage } from '../stages/read-body/read-body.ts';
+import { createAdapterRegistry } from '@sluice/providers';
+import { createPlanner } from '../stages/route/planner.ts';
 import { createResolveStage } from '../stages/resolve/resolve.ts';
 import { sampleSnapshot } from './sample-snapshot.ts';
 import { createSilentLog } from './silent-log.ts';
@@ -69,7 +71,7 @@ export async function startFrontServer(options: FrontServerOptions = {}): Promis
     authenticate: createAuthenticateStage({ clock }),
     place: createPlaceStage(place),
     read_body: createReadBodyStage({ clock, ...(options.silenceMs === undefined ? {} : { silenceMs: options.silenceMs }) }),
-    resolve: createResolveStage({ clock }),
+    resolve: createResolveStage({ clock, planner: createPlanner({ adapters: createAdapterRegistry().get }) }),
     idempotency: createIdempotencyStage(),
     cache: createCacheStage(),
     admit: stage('admit', (call) => {

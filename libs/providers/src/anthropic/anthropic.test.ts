@@ -36,7 +36,7 @@ describe('a request to an Anthropic provider', () => {
     expect(request.headers).toEqual(expect.arrayContaining(['anthropic-beta', 'a,b', 'x-api-key', 'top', 'x-sluice-tenant', 'uuid-1']));
   });
   it('is refused for what the protocol cannot carry', () => {
-    expect(isRefusal(adapter.buildRequest(inbound('{}', { operation: 'chat' }), target))).toBe(true);
+    expect(isRefusal(adapter.buildRequest(inbound('{}', { operation: 'embeddings' }), target))).toBe(true);
   });
 });
 

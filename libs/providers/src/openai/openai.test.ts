@@ -49,7 +49,7 @@ describe('a request to an OpenAI provider', () => {
     expect(names).not.toEqual(expect.arrayContaining(['expect']));
   });
   it('is refused for what the protocol cannot carry', () => {
-    expect(isRefusal(adapter.buildRequest(inbound('{}', { operation: 'messages' }), target))).toBe(true);
+    expect(isRefusal(adapter.buildRequest(inbound('{}', { operation: 'count_tokens' }), target))).toBe(true);
   });
 });
 

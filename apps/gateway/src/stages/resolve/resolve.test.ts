@@ -1,10 +1,12 @@
 import type { IncomingMessage } from 'node:http';
+import { createAdapterRegistry } from '@sluice/providers';
 import { createFakeClock } from '@sluice/testing';
 import type { Call, Resolved } from '../../call.ts';
 import { createCompiler } from '../../config/compile.ts';
 import { SAMPLE_NOW_MS } from '../../testing/front-server.ts';
 import { SAMPLE_KEYS, sampleSnapshot, type RawSnapshot } from '../../testing/sample-snapshot.ts';
 import { createSilentLog } from '../../testing/silent-log.ts';
+import { createPlanner } from '../route/planner.ts';
 import { createResolveStage } from './resolve.ts';
 
 interface Given {
@@ -27,7 +29,7 @@ function resolve({ body = {}, headers = {}, key = 'acme', change, operation = 'c
     request: { headers } as unknown as IncomingMessage,
     resolved: undefined,
   } as unknown as Call;
-  const refusal = createResolveStage({ clock: createFakeClock(SAMPLE_NOW_MS) }).run(call);
+  const refusal = createResolveStage({ clock: createFakeClock(SAMPLE_NOW_MS), planner: createPlanner({ adapters: createAdapterRegistry().get }) }).run(call);
   return { refusal, resolved: call.resolved as Resolved | undefined };
 }
 

@@ -4,6 +4,8 @@ import type { Call } from '../../call.ts';
 import type { CompiledConfig, CompiledKey } from '../../compiled-config.ts';
 import { billedPriceOf } from '../../metering/pricing.ts';
 import type { Stage } from '../../stage.ts';
+import type { Planner } from '../route/planner.ts';
+import { isPlanRefusal } from '../route/static-plan.ts';
 import { judgeModel, killRefusal, modelNotFound } from './judge-model.ts';
 import { readLabels } from './labels.ts';
 import { findModel } from './model-lookup.ts';
@@ -21,10 +23,10 @@ interface Candidates {
 }
 
 /**
- * Turns the body into what is wanted of which model, and refuses what may not be had. It comes before anything is
- * reserved, because the price depends on the model.
+ * Turns the body into what is wanted of which model, and refuses what may not be had, or what no provider of the chain
+ * can be told. It comes before anything is reserved, because the price depends on the model.
  */
-export function createResolveStage({ clock }: { clock: Clock }): Stage {
+export function createResolveStage({ clock, planner }: { clock: Clock; planner: Planner }): Stage {
   return {
     name: 'resolve',
     run(call) {
@@ -48,7 +50,7 @@ export function createResolveStage({ clock }: { clock: Clock }): Stage {
       if (billedPrice === undefined) {
         return { code: 'price_unknown', param: 'model', message: `The model '${candidates.models[0].id}' has no price and this workspace does not allow unpriced calls.` };
       }
-      call.resolved = {
+      const resolved = {
         inbound: inboundCall(call, body),
         modelRequested: body.model as string,
         candidates: candidates.models,
@@ -61,6 +63,9 @@ export function createResolveStage({ clock }: { clock: Clock }): Stage {
         billedPrice,
         priceVersion: priceBook.version,
       };
+      const plan = planner.planFor(call.config, key, resolved);
+      if (isPlanRefusal(plan)) return plan;
+      call.resolved = { ...resolved, plan };
       return undefined;
     },
   };

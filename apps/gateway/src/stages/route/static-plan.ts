@@ -1,36 +1,47 @@
 import type { AttemptPlan, Model, Operation, PlannedAttempt, ProviderAdapter, ProviderDialect, Refusal } from '@sluice/contracts';
-import type { Resolved } from '../../call.ts';
+import type { Wanted } from '../../call.ts';
 import type { CompiledConfig, CompiledWorkspace } from '../../compiled-config.ts';
 
 const DEFAULT_QUEUE_TIMEOUT_MS = 10_000;
 
 export type AdapterLookup = (dialect: ProviderDialect) => ProviderAdapter | undefined;
 
+/** How a provider serves an operation: in its own dialect, through a translation, or (counts of tokens) not at all, so that we estimate. */
+export type Service = 'own' | 'translated' | 'estimated';
+
+export function serviceOf(adapter: ProviderAdapter | undefined, operation: Operation): Service | undefined {
+  if (adapter === undefined) return undefined;
+  if (adapter.operations.includes(operation)) return 'own';
+  if (adapter.translates.includes(operation)) return 'translated';
+  return operation === 'count_tokens' && adapter.translates.includes('messages') ? 'estimated' : undefined;
+}
+
 /**
  * The plan by rule: every candidate model, each over the policy's chain in its order, as far as the provider offers the
- * model, may be used by this workspace, speaks the route's dialect and is not switched off.
+ * model, may be used by this workspace, serves the operation and is not switched off. Whether a call can be carried to a
+ * provider of another dialect depends on the call; see `fitPlan`. Tokens are counted by who can, wherever it stands.
  */
-export function staticPlan(config: CompiledConfig, workspace: CompiledWorkspace, resolved: Resolved, adapters: AdapterLookup): AttemptPlan | Refusal {
+export function staticPlan(config: CompiledConfig, workspace: CompiledWorkspace, resolved: Wanted, adapters: AdapterLookup): AttemptPlan | Refusal {
   const { policy } = workspace;
+  const { operation } = resolved.inbound;
   const entries: PlannedAttempt[] = [];
-  let otherDialect = false;
+  const estimated: PlannedAttempt[] = [];
+  const onlyFirst = policy.dataRules.noFallback || resolved.pinned;
   for (const model of resolved.candidates) {
     for (const link of policy.routing.chain) {
       const target = link.model === undefined || resolved.pinned ? model : config.models.get(link.model);
       const provider = config.providers.get(link.provider);
       const offer = target?.offers.find((candidate) => candidate.provider === link.provider);
       if (target === undefined || provider === undefined || offer === undefined || !isAllowed(config, workspace, provider.id)) continue;
-      if (adapters(provider.dialect)?.operations.includes(resolved.inbound.operation) !== true) {
-        otherDialect = true;
-        continue;
-      }
+      const service = serviceOf(adapters(provider.dialect), operation);
+      if (service === undefined) continue;
       const credentials = provider.credentials.filter(
         (credential) =>
           (link.credential === undefined || credential.id === link.credential) &&
           (credential.tenants === undefined || credential.tenants.includes(workspace.tenant.id)),
       );
       if (credentials.length === 0) continue;
-      entries.push({
+      (service === 'estimated' ? estimated : entries).push({
         provider,
         model: target.id,
         providerModel: offer.providerModel,
@@ -38,12 +49,12 @@ export function staticPlan(config: CompiledConfig, workspace: CompiledWorkspace,
         price: offer.price,
         triggerOn: link.triggerOn ?? policy.routing.triggerOn,
       });
-      if (policy.dataRules.noFallback || resolved.pinned) break;
+      if (onlyFirst) break;
     }
-    if (entries.length > 0 && (policy.dataRules.noFallback || resolved.pinned)) break;
+    if (entries.length + estimated.length > 0 && onlyFirst) break;
   }
-  const [first, ...rest] = entries;
-  if (first === undefined) return nothingFits(resolved.candidates[0], resolved.inbound.operation, otherDialect);
+  const [first, ...rest] = [...entries, ...estimated];
+  if (first === undefined) return nothingFits(resolved.candidates[0], operation);
   return {
     entries: [first, ...rest],
     source: resolved.pinned ? 'pinned' : resolved.feature !== undefined && policy.routing.features[resolved.feature]?.model !== undefined ? 'feature' : 'static',
@@ -71,13 +82,6 @@ function isAllowed(config: CompiledConfig, workspace: CompiledWorkspace, provide
   return !config.killSwitches.some((kill) => kill.scope === 'provider' && kill.target === providerId);
 }
 
-function nothingFits(model: Model, operation: Operation, otherDialect: boolean): Refusal {
-  if (otherDialect) {
-    return {
-      code: 'model_not_found',
-      param: 'model',
-      message: `The model '${model.id}' is only served by providers of another protocol, and ${operation} calls are not translated; use the other route, or add a provider of this protocol to the workspace's chain.`,
-    };
-  }
+function nothingFits(model: Model, operation: Operation): Refusal {
   return { code: 'model_not_found', param: 'model', message: `No provider that this workspace may use serves the model '${model.id}' for ${operation}.` };
 }

@@ -40,7 +40,7 @@ export function readCompletionForAnthropic(body: Buffer): WholeAnswer | Upstream
   const parsed = readOpenaiWhole(body);
   if (isFault(parsed)) return parsed;
   const message = toMessage(asObject(parseJson(body)) ?? {}, parsed.outputChars);
-  return message === undefined ? { kind: 'malformed', status: 200, detail: 'the arguments of a tool call are not a JSON object' } : { ...parsed, body: message };
+  return message === undefined ? { kind: 'malformed', status: 200, detail: 'no choice, or arguments of a tool call that are not a JSON object' } : { ...parsed, body: message };
 }
 
 /** Chat completion chunks as message events. */

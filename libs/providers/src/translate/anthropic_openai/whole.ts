@@ -4,16 +4,17 @@ import { asArray, asText, type Json } from '../carrier.ts';
 import { stopReasonOf } from './stop-reason.ts';
 import { anthropicUsageOf, guessedUsage } from './usage.ts';
 
-/** A whole chat completion as an Anthropic message; undefined when its tools cannot be read. */
+/** A whole chat completion as an Anthropic message; undefined when its choice cannot be read. */
 export function toMessage(answer: Json, outputChars: number): Buffer | undefined {
   const choice = asObject((asArray(answer.choices) ?? [])[0]);
   const message = asObject(choice?.message);
+  if (message === undefined) return undefined;
   const content: Json[] = [];
-  const text = asText(message?.content) ?? '';
+  const text = asText(message.content) ?? '';
   if (text !== '') content.push({ type: 'text', text });
-  const refusal = asText(message?.refusal) ?? '';
+  const refusal = asText(message.refusal) ?? '';
   if (refusal !== '') content.push({ type: 'text', text: refusal });
-  for (const item of asArray(message?.tool_calls) ?? []) {
+  for (const item of asArray(message.tool_calls) ?? []) {
     const call = asObject(item);
     const made = asObject(call?.function);
     if (made === undefined) continue;
