@@ -14,7 +14,7 @@ const MAX_PREAMBLE_BYTES = 256 * 1024;
  */
 export function createTranslatingReader(translate: TranslateEvent, maxLineBytes?: number): StreamReader {
   const decoder = createSseDecoder(maxLineBytes);
-  const facts: StreamFacts = { contentSeen: false, ended: false, fault: undefined, usage: undefined, finishReason: undefined, model: undefined, outputChars: 0 };
+  const facts: StreamFacts = { contentSeen: false, ended: false, fault: undefined, usage: undefined, finishReason: undefined, model: undefined, outputChars: 0, repeats: undefined };
   /** The preamble, translated. */
   let held = '';
   let preambleBytes = 0;
