@@ -30,6 +30,7 @@ export interface StartOptions {
 }
 
 const BEAT_MS = 1_000;
+const OUTBOX_WATCH_MS = 5_000;
 const RELAY_INTERVAL_MS = 200;
 const ANOMALIES_SHOWN = 50;
 
@@ -86,6 +87,8 @@ export async function startControlPlane({ env, logger, consoleDir }: StartOption
   consumers.start();
   relay.start();
   const beat = setInterval(() => void plane.beat(), BEAT_MS);
+  // While the database is away the figures stand still, which /ready and the picture explain.
+  const outboxWatch = setInterval(() => void relay.measure().then(spineMetrics.outbox, () => undefined), OUTBOX_WATCH_MS);
   const portOf = portsFrom(env.SLUICE_PORT_BASE);
   const server = await listen(plane.app, { host: env.HOST, port: portOf.controlPlane });
   const admin = await startAdminServer({
@@ -100,6 +103,7 @@ export async function startControlPlane({ env, logger, consoleDir }: StartOption
     url: server.url,
     close: async () => {
       clearInterval(beat);
+      clearInterval(outboxWatch);
       await plane.close();
       await Promise.all([server.close(), admin.close()]);
       await Promise.all([consumers.stop(), relay.stop()]);

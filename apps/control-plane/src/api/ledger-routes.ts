@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { LedgerCorrection, LedgerDifference, LedgerPage, LedgerRow, LedgerSummary } from '@sluice/contracts';
 import { actorOf } from './actor.ts';
-import { AuditQuery, AuditRow, LedgerQuery, LedgerRange, LedgerSpan, LedgerUsageQuery, UsagePoint, type AuditLog, type AuditTrail, type LedgerKeeper, type LedgerReader } from './ports.ts';
+import { AuditPage, AuditQuery, LedgerQuery, LedgerRange, LedgerSpan, LedgerUsageQuery, UsagePoint, type AuditLog, type AuditTrail, type LedgerKeeper, type LedgerReader } from './ports.ts';
 import { route, type Route } from './route.ts';
 
 export interface LedgerRouteDeps {
@@ -84,8 +84,8 @@ export function ledgerRoutes({ ledger, ledgerKeeper, audit, auditLog }: LedgerRo
       tag: 'Audit',
       summary: 'The audit log, newest first',
       query: AuditQuery,
-      response: z.object({ rows: z.array(AuditRow) }),
-      handler: async ({ query }) => ({ rows: await auditLog.rows(query) }),
+      response: AuditPage,
+      handler: ({ query }) => auditLog.rows(query),
     }),
   ];
 }

@@ -110,14 +110,26 @@ export type AuditRow = z.infer<typeof AuditRow>;
 
 export const AuditQuery = z.strictObject({
   tenant: Name.optional(),
-  /** Only what happened before this instant; for paging. */
-  before: Instant.optional(),
+  workspace: Slug.optional(),
+  /** Who did it: the id of an operator, a person or a key. */
+  actor: z.string().min(1).max(200).optional(),
+  /** `policy.changed`, or `policy` for everything that was done to one. */
+  action: z.string().regex(/^[a-z_]+(\.[a-z_]+)?$/, 'must be like policy.changed, or policy').optional(),
+  /** Inclusive. */
+  from: Instant.optional(),
+  /** Exclusive. */
+  to: Instant.optional(),
+  cursor: z.string().max(400).optional(),
   limit: z.coerce.number().int().min(1).max(500).default(100),
 });
 export type AuditQuery = z.infer<typeof AuditQuery>;
 
+export const AuditPage = z.object({ rows: z.array(AuditRow), next_cursor: z.string().nullable() });
+export type AuditPage = z.infer<typeof AuditPage>;
+
 export interface AuditLog {
-  rows(query: AuditQuery): Promise<AuditRow[]>;
+  /** Newest first. @throws ProblemError 400 for a cursor that is none. */
+  rows(query: AuditQuery): Promise<AuditPage>;
 }
 
 /** Records what was done that is not a configuration change. Resolves when it is durable. */

@@ -20,8 +20,8 @@ const input = {
   actor: { kind: 'operator' as const, id: 'root' },
   target: { kind: 'workspace', id: 'acme-prod' },
   tenant_id: 'acme',
-  before: { tpm: 1 },
-  after: { tpm: 2 },
+  before: { burst: 1 },
+  after: { burst: 2 },
 };
 
 beforeAll(async () => {
@@ -69,10 +69,11 @@ describe('audit', () => {
     const body = published[0]?.body ?? '';
     await openConsumers()('audit', [body, body]);
     await openConsumers()('audit', [body]);
-    expect(await createAuditStore({ db: database.db }).rows({ limit: 10, tenant: 'acme' })).toMatchObject([
-      { type: 'policy.changed', before: { tpm: 1 }, after: { tpm: 2 }, reason: null, occurred_at: '2026-03-10T12:00:00.000Z' },
-    ]);
-    expect(await createAuditStore({ db: database.db }).rows({ limit: 10, tenant: 'globex' })).toEqual([]);
+    expect(await createAuditStore({ db: database.db }).rows({ limit: 10, tenant: 'acme' })).toMatchObject({
+      rows: [{ type: 'policy.changed', before: { burst: 1 }, after: { burst: 2 }, reason: null, occurred_at: '2026-03-10T12:00:00.000Z' }],
+      next_cursor: null,
+    });
+    expect(await createAuditStore({ db: database.db }).rows({ limit: 10, tenant: 'globex' })).toEqual({ rows: [], next_cursor: null });
   });
 
   it('leaves nothing when the change is rolled back', async () => {
@@ -107,8 +108,35 @@ describe('the outbox relay', () => {
     let first = true;
     const relay = relayTo(published, (events) => (first ? ((first = false), [events[1]?.id ?? '']) : []));
     await expect(relay.flush()).rejects.toThrow('refused 1 of 3');
+    expect(await relay.flush()).toBe(0);
+    clock.advance(1_000);
     expect(await relay.flush()).toBe(1);
     expect(published.map((event) => JSON.parse(event.body).reason)).toEqual(['0', '2', '1']);
+  });
+
+  it('publishes again what the consumer has not stored, ever more rarely, until it has', async () => {
+    const lost = await audit.record(database.db, input);
+    const published: OutgoingEvent[] = [];
+    const relay = relayTo(published);
+    const due: number[] = [];
+    for (let second = 0; second < 1_000; second += 10) {
+      if ((await relay.flush()) > 0) due.push(second);
+      clock.advance(10_000);
+    }
+    expect(due).toEqual([0, 30, 90, 210, 450, 930]);
+    expect(new Set(published.map((event) => event.body)).size).toBe(1);
+    expect(await relay.measure()).toEqual({ rows: 1, oldestAgeMs: 1_000_000 });
+    await openConsumers()('audit', [published[0]?.body ?? '']);
+    expect(await relay.measure()).toEqual({ rows: 0, oldestAgeMs: 0 });
+    clock.advance(600_000);
+    expect(await relay.flush()).toBe(0);
+    expect((await createAuditStore({ db: database.db }).rows({ limit: 10 })).rows.map((row) => row.event_id)).toEqual([lost.event_id]);
+  });
+
+  it('is done with an event of another topic when it is published', async () => {
+    await database.db.execute(sql`insert into event_outbox (topic, event) values ('anomaly-events', '{"event_id":"x"}')`);
+    expect(await relayTo([]).flush()).toBe(1);
+    expect((await database.db.execute(sql`select 1 from event_outbox`)).rows).toEqual([]);
   });
 
   it('polls, outlives a spine that is away, and ends when it is stopped', async () => {
@@ -129,6 +157,38 @@ describe('the outbox relay', () => {
     await audit.record(database.db, input);
     const waiting = await database.db.execute(sql`select 1 from event_outbox where published_at is null`);
     expect(waiting.rows).toHaveLength(1);
+  });
+});
+
+describe('the audit log', () => {
+  it('is read by tenant, actor, action and time, page by page without a gap', async () => {
+    const at = (n: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, n)).toISOString();
+    const events = Array.from({ length: 10 }, (_, n) => ({
+      schema: EVENT_SCHEMA,
+      event_id: `aud-${n}`,
+      // Two of each moment, so that the id must break the tie.
+      occurred_at: at(Math.floor(n / 2)),
+      type: n % 2 === 0 ? 'policy.changed' : 'key.created',
+      actor: { kind: 'operator', id: n < 5 ? 'ann' : 'bob' },
+      target: { kind: 'x', id: 'y' },
+      tenant_id: n % 3 === 0 ? 'acme' : 'globex',
+    }));
+    await openConsumers()('audit', events.map((event) => JSON.stringify(event)));
+    const log = createAuditStore({ db: database.db });
+    const ids = async (query: object) => (await log.rows({ limit: 100, ...query })).rows.map((row) => row.event_id);
+    expect(await ids({ tenant: 'acme' })).toEqual(['aud-9', 'aud-6', 'aud-3', 'aud-0']);
+    expect(await ids({ actor: 'ann', action: 'policy' })).toEqual(['aud-4', 'aud-2', 'aud-0']);
+    expect(await ids({ action: 'key.created', from: at(1), to: at(3) })).toEqual(['aud-5', 'aud-3']);
+    const paged: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const page: Awaited<ReturnType<typeof log.rows>> = await log.rows({ limit: 3, ...(cursor !== null && { cursor }) });
+      paged.push(...page.rows.map((row) => row.event_id));
+      cursor = page.next_cursor;
+    } while (cursor !== null);
+    expect(paged).toEqual(await ids({}));
+    expect(paged).toHaveLength(10);
+    await expect(log.rows({ limit: 3, cursor: 'nonsense' })).rejects.toMatchObject({ status: 400 });
   });
 });
 

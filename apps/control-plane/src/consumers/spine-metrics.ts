@@ -1,5 +1,6 @@
 import type { ConsumedBatch } from '@sluice/events';
 import type { Metrics } from '@sluice/service-kit';
+import type { OutboxLoad } from '../audit/create-outbox-relay.ts';
 import type { ReadQueue } from '../state/queue-admin.ts';
 
 /** What consumers, queues and redrives count; labels are declared names only. */
@@ -7,6 +8,7 @@ export interface SpineMetrics {
   batch(consumer: string, batch: ConsumedBatch): void;
   redriven(queue: string, result: { readonly moved: number; readonly refused: number }): void;
   depths(queues: readonly ReadQueue[]): void;
+  outbox(load: OutboxLoad): void;
 }
 
 const BATCH_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25];
@@ -19,6 +21,8 @@ export function createSpineMetrics(metrics: Metrics): SpineMetrics {
   const seconds = metrics.histogram('sluice_consumer_batch_seconds', 'From the receive of a batch until it is settled', ['consumer'], BATCH_SECONDS);
   const waiting = metrics.gauge('sluice_queue_depth', 'Messages of a queue, those that are being handled included', ['queue']);
   const dead = metrics.gauge('sluice_dlq_depth', 'Dead letters of a queue', ['queue']);
+  const outboxRows = metrics.gauge('sluice_audit_outbox_rows', 'Audit events that the audit consumer has not stored yet');
+  const outboxAge = metrics.gauge('sluice_audit_outbox_oldest_seconds', 'Age of the oldest of them');
   const moved = metrics.counter('sluice_dlq_redriven_total', 'Dead letters that were moved back to their queue', ['queue']);
   const refused = metrics.counter('sluice_dlq_redrive_refused_total', 'Dead letters that their queue did not take again', ['queue']);
   return {
@@ -32,6 +36,10 @@ export function createSpineMetrics(metrics: Metrics): SpineMetrics {
     redriven: (queue, result) => {
       moved.inc({ queue }, result.moved);
       refused.inc({ queue }, result.refused);
+    },
+    outbox: ({ rows, oldestAgeMs }) => {
+      outboxRows.set(rows);
+      outboxAge.set(oldestAgeMs / 1000);
     },
     depths: (queues) => {
       for (const queue of queues) {

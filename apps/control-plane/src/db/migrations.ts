@@ -98,6 +98,20 @@ create table ledger_positions (gateway_id text not null, epoch integer not null,
 /** Epochs of gateways are milliseconds of the wall clock. */
 const WIDE_EPOCHS = ['ledger', 'ledger_watermarks', 'ledger_positions'].map((table) => `alter table ${table} alter column epoch type bigint;`).join('\n');
 
+/**
+ * A row of the outbox stays until the consumer has stored its event, and is published again when that takes too long. What was
+ * published before this step is taken for stored.
+ */
+const OUTBOX_CONFIRMED = `
+delete from event_outbox where published_at is not null;
+alter table event_outbox add column event_id text generated always as (event ->> 'event_id') stored,
+  add column due_at timestamptz not null default '-infinity', add column attempts integer not null default 0;
+drop index event_outbox_waiting;
+create index event_outbox_due on event_outbox (due_at, id);
+create index event_outbox_event on event_outbox (event_id);
+create index audit_log_type on audit_log (type, occurred_at desc);
+`;
+
 export const MIGRATIONS: readonly Migration[] = [
   { id: '0001-configuration', sql: CONFIGURATION },
   { id: '0002-events', sql: EVENTS },
@@ -105,4 +119,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: '0004-rollups', sql: rollup('hour') + rollup('day') },
   { id: '0005-ledger-append-only', sql: LEDGER_APPEND_ONLY },
   { id: '0006-wide-epochs', sql: WIDE_EPOCHS },
+  { id: '0007-outbox-confirmed', sql: OUTBOX_CONFIRMED },
 ];

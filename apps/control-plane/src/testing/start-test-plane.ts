@@ -82,7 +82,7 @@ function memoryPorts(repository: MemoryConfigRepository, audited: AuditInput[], 
         audited.push(input);
       },
     },
-    auditLog: { rows: async () => [] },
+    auditLog: { rows: async () => ({ rows: [], next_cursor: null }) },
     queues: {
       readStates: async () => [],
       knows: () => true,
