@@ -1,7 +1,6 @@
 import type { InboundCall, UpstreamTarget } from '@sluice/contracts';
 import { isFault, isRefusal } from '@sluice/contracts';
 import { createAnthropicAdapter } from './adapter.ts';
-import { anthropicUsage } from './usage.ts';
 
 const adapter = createAnthropicAdapter({ clock: { now: () => 0 } });
 const target: UpstreamTarget = { baseUrl: 'https://api.example.com', dialect: 'anthropic', providerModel: 'claude', secret: 'top', extraHeaders: {}, tenantMarker: 'uuid-1', carryFields: [] };
@@ -37,17 +36,6 @@ describe('a request to an Anthropic provider', () => {
   });
   it('is refused for what the protocol cannot carry', () => {
     expect(isRefusal(adapter.buildRequest(inbound('{}', { operation: 'embeddings' }), target))).toBe(true);
-  });
-});
-
-describe('usage of Anthropic', () => {
-  it('keeps its disjoint classes (documented example with a cache)', () => {
-    expect(anthropicUsage({ input_tokens: 50, cache_creation_input_tokens: 248, cache_read_input_tokens: 100_000, output_tokens: 503 })).toEqual({ input: 50, cache_read: 100_000, cache_write: 248, output: 503, reasoning: 0, audio: 0 });
-  });
-  it('absent and impossible counts are unknown, zero is zero', () => {
-    expect(anthropicUsage({})).toBeUndefined();
-    expect(anthropicUsage({ input_tokens: -1 })).toBeUndefined();
-    expect(anthropicUsage({ input_tokens: 0, output_tokens: 0 })).toMatchObject({ input: 0, output: 0 });
   });
 });
 

@@ -1,31 +1,26 @@
-import type { InboundCall, StreamReader, TokenUsage } from '@sluice/contracts';
+import type { InboundCall, StreamReader } from '@sluice/contracts';
 import { createEventReader, parseData, type StreamFacts } from '../event-reader.ts';
-import { asObject, textLength, tokenCount } from '../token-count.ts';
+import { asObject, textLength } from '../token-count.ts';
 import { anthropicUsage } from './usage.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
 /** Reads a stream of message events. Input is counted at its start, output at its end. */
 export function createAnthropicStreamReader(_call: InboundCall): StreamReader {
-  let started: TokenUsage | undefined;
+  /** What the stream's start reported, as it was written. */
+  let started: Json | undefined;
   let counted = false;
 
   function noteEnd(data: Json, facts: StreamFacts): void {
     const usage = asObject(data.usage);
-    const output = tokenCount(usage?.output_tokens);
-    if (output !== undefined) {
+    if (usage?.output_tokens !== undefined && usage.output_tokens !== null) {
       counted = true;
-      // A count at the end may repeat the input side; it is then the newer word.
-      facts.usage = anthropicUsage({ ...startedFields(), ...defined(usage) });
+      // Counts are cumulative: what the end repeats replaces what the start said, and is not added to it.
+      facts.usage = anthropicUsage({ ...started, ...defined(usage) });
     }
     const reason = asObject(data.delta)?.stop_reason;
     if (typeof reason === 'string') facts.finishReason = reason;
     facts.contentSeen = true;
-  }
-
-  function startedFields(): Json {
-    if (started === undefined) return { input_tokens: 0 };
-    return { input_tokens: started.input, cache_read_input_tokens: started.cache_read, cache_creation_input_tokens: started.cache_write };
   }
 
   return createEventReader((event, facts) => {
@@ -38,8 +33,8 @@ export function createAnthropicStreamReader(_call: InboundCall): StreamReader {
     switch (data.type) {
       case 'message_start': {
         const message = asObject(data.message);
-        started = anthropicUsage(message?.usage);
-        facts.usage = started;
+        started = asObject(message?.usage);
+        facts.usage = anthropicUsage(started);
         if (typeof message?.model === 'string') facts.model = message.model;
         return 'forward';
       }

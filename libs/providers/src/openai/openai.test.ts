@@ -1,7 +1,6 @@
 import type { InboundCall, UpstreamTarget } from '@sluice/contracts';
 import { isFault, isRefusal } from '@sluice/contracts';
 import { createOpenaiAdapter } from './adapter.ts';
-import { openaiUsage } from './usage.ts';
 
 const adapter = createOpenaiAdapter({ clock: { now: () => Date.parse('2026-01-01T00:00:00Z') } });
 const target: UpstreamTarget = { baseUrl: 'https://api.example.com/v1', dialect: 'openai', providerModel: 'gpt-4o-mini', secret: 'top', extraHeaders: {}, tenantMarker: 'uuid-1', carryFields: [] };
@@ -50,24 +49,6 @@ describe('a request to an OpenAI provider', () => {
   });
   it('is refused for what the protocol cannot carry', () => {
     expect(isRefusal(adapter.buildRequest(inbound('{}', { operation: 'count_tokens' }), target))).toBe(true);
-  });
-});
-
-describe('usage of OpenAI', () => {
-  it('is split into disjoint classes (documented example with cached and reasoning tokens)', () => {
-    expect(
-      openaiUsage({ prompt_tokens: 2006, completion_tokens: 300, total_tokens: 2306, prompt_tokens_details: { cached_tokens: 1920 }, completion_tokens_details: { reasoning_tokens: 128, audio_tokens: 0 } }),
-    ).toEqual({ input: 86, cache_read: 1920, cache_write: 0, output: 172, reasoning: 128, audio: 0 });
-  });
-  it('explicit zero is not absent', () => {
-    expect(openaiUsage({ prompt_tokens: 0, completion_tokens: 0 })).toEqual({ input: 0, cache_read: 0, cache_write: 0, output: 0, reasoning: 0, audio: 0 });
-    expect(openaiUsage(null)).toBeUndefined();
-    expect(openaiUsage({})).toBeUndefined();
-  });
-  it('impossible counts are absent, never negative', () => {
-    expect(openaiUsage({ prompt_tokens: -5, completion_tokens: 3 })).toBeUndefined();
-    expect(openaiUsage({ prompt_tokens: 5, completion_tokens: 1.5 })).toBeUndefined();
-    expect(openaiUsage({ prompt_tokens: 5, completion_tokens: 1, prompt_tokens_details: { cached_tokens: 50 } })).toMatchObject({ input: 0, cache_read: 5 });
   });
 });
 

@@ -23,8 +23,8 @@ export function createOpenaiStreamReader(call: InboundCall): StreamReader {
       return 'hide';
     }
     if (typeof chunk.model === 'string') facts.model ??= chunk.model;
-    const usage = openaiUsage(chunk.usage);
-    if (usage !== undefined) facts.usage = usage;
+    // The last word counts, also when it is senseless: an earlier count of a running stream says nothing of its end.
+    if (asObject(chunk.usage) !== undefined) facts.usage = openaiUsage(chunk.usage);
     const choices = Array.isArray(chunk.choices) ? chunk.choices : [];
     for (const choice of choices) noteChoice(asObject(choice), facts);
     if (choices.length === 1 && asObject(chunk.usage) === undefined) facts.repeats = textOf(asObject(asObject(choices[0])?.delta));
@@ -36,7 +36,7 @@ export function createOpenaiStreamReader(call: InboundCall): StreamReader {
 function noteChoice(choice: Readonly<Record<string, unknown>> | undefined, facts: StreamFacts): void {
   const delta = asObject(choice?.delta);
   const tools = toolChars(delta?.tool_calls);
-  const chars = textLength(delta?.content) + textLength(delta?.refusal) + textLength(delta?.reasoning_content) + tools;
+  const chars = textLength(delta?.content) + textLength(delta?.refusal) + textLength(delta?.reasoning_content) + textLength(delta?.reasoning) + tools;
   facts.outputChars += chars;
   if (chars > 0 || asObject(delta?.audio) !== undefined) facts.contentSeen = true;
   if (typeof choice?.finish_reason === 'string') {
