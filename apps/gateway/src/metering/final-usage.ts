@@ -9,6 +9,8 @@ export interface SeenAnswer {
   readonly outputChars: number;
   /** The dialect's own end was seen. */
   readonly ended: boolean;
+  /** The provider had finished generating, so that its count is of everything; true of every whole answer. */
+  readonly finished: boolean;
 }
 
 export interface FinalUsage {
@@ -18,11 +20,11 @@ export interface FinalUsage {
 }
 
 /**
- * The figures of an answer by the written abort policy of the settle contract.
+ * The figures of an answer by the written abort policy (docs/abort-policy.md).
  *
  * - Complete: the provider's usage, explicit zeros too; where it gave none, the estimate of what passed.
- * - Partial: the provider's input where known, and the larger of its output count and the estimate of what passed,
- *   because a count made at the stream's start says nothing of its end.
+ * - Partial: the provider's usage where it had finished; else its input where known, and the larger of its output count
+ *   and the estimate of what passed, because a count made at the stream's start says nothing of its end.
  * - No bytes: zero, unless the provider reported something.
  */
 export function finalUsage(seen: SeenAnswer, estimatedInput: number): FinalUsage {
@@ -33,6 +35,7 @@ export function finalUsage(seen: SeenAnswer, estimatedInput: number): FinalUsage
   if (seen.outputChars === 0) {
     return { abortCase: 'no_bytes', usage: estimate(0, 0), usageSource: 'none' };
   }
+  if (seen.usage !== undefined && seen.finished) return { abortCase: 'partial', usage: seen.usage, usageSource: 'provider' };
   if (seen.usage === undefined) return { abortCase: 'partial', usage: estimate(estimatedInput, seen.outputChars), usageSource: 'estimate' };
   return {
     abortCase: 'partial',

@@ -8,19 +8,16 @@ import type { LimitStore, Refusal } from '@sluice/contracts';
 import type { CompiledKey } from '../../compiled-config.ts';
 import type { Estimator } from '../../metering/estimator.ts';
 import { finalUsage } from '../../metering/final-usage.ts';
+import { createReaderWatch, type ReaderWatch } from './reader-watch.ts';
 import { cutStream } from './stream-ending.ts';
 import { StreamTopUp } from './stream-top-up.ts';
-
-/** What one stream may keep for a client that reads slower than the provider writes. */
-const MAX_BUFFERED_BYTES = 256 * 1024;
-/** A client that takes nothing for this long, with its buffer full, is cut. */
-const SLOW_READER_MS = 30_000;
 
 export interface RelayDeps {
   readonly limits: Pick<LimitStore, 'topUp'>;
   readonly estimator: Pick<Estimator, 'charsPerToken'>;
   /** A reservation could not be topped up because the store failed. */
   readonly onTopUpFault: (call: Call, error: unknown) => void;
+  /** Over how long a client that is behind must keep the minimum rate; 30 s when absent. */
   readonly slowReaderMs?: number;
 }
 
@@ -29,37 +26,36 @@ export interface RelayDeps {
  * whole answer is sent by settle altogether, because its headers carry the price.
  */
 export function createRelayStage(deps: RelayDeps): Stage {
+  const readers = createReaderWatch(deps.slowReaderMs === undefined ? {} : { windowMs: deps.slowReaderMs });
   return {
     name: 'relay',
     run(call) {
       const answer = call.answer;
       if (answer === undefined || answer.kind === 'whole') return undefined;
-      return relayStream(call, answer, deps);
+      return relayStream(call, answer, deps, readers);
     },
   };
 }
 
-function relayStream(call: Call, answer: StreamOpenAnswer, deps: RelayDeps): Promise<Refusal | undefined> {
+function relayStream(call: Call, answer: StreamOpenAnswer, deps: RelayDeps, readers: ReaderWatch): Promise<Refusal | undefined> {
   const { response } = call;
-  const { slowReaderMs = SLOW_READER_MS } = deps;
   if (!response.committed) {
     setAnswerHeaders(call);
     response.commit(200, { stream: true, contentType: answer.contentType });
   }
   return new Promise((resolve) => {
-    let paused = false;
-    let slowTimer: NodeJS.Timeout | undefined;
     let finished = false;
     /** A hard quota has run out and the workspace asked to be cut then. */
     let stopping = false;
     const topUp = topUpOf(call, deps, () => {
       stopping = (call.key as CompiledKey).workspace.policy.stopMidStream;
     });
+    const reader = readers.follow((call.key as CompiledKey).workspace.tenant.id, response, answer, () => call.cancel.cancel('slow_reader'));
     let unsubscribe: () => void = () => undefined;
     const finish = (refusal: Refusal | undefined): void => {
       if (finished) return;
       finished = true;
-      clearTimeout(slowTimer);
+      reader.upstreamEnded();
       unsubscribe();
       resolve(refusal);
     };
@@ -68,12 +64,7 @@ function relayStream(call: Call, answer: StreamOpenAnswer, deps: RelayDeps): Pro
       finish(cancelRefusal(call));
     });
     if (finished) return;
-    response.onDrain(() => {
-      if (!paused) return;
-      paused = false;
-      clearTimeout(slowTimer);
-      answer.resume();
-    });
+    response.onDrain(() => reader.caughtUp());
     answer.attach({
       onBytes(chunk) {
         if (finished) return;
@@ -87,11 +78,7 @@ function relayStream(call: Call, answer: StreamOpenAnswer, deps: RelayDeps): Pro
           finish(undefined);
           return;
         }
-        if (!response.write(chunk) && !paused && response.bufferedBytes > MAX_BUFFERED_BYTES) {
-          paused = true;
-          answer.pause();
-          slowTimer = setTimeout(() => call.cancel.cancel('slow_reader'), slowReaderMs);
-        }
+        reader.wrote(chunk.length, response.write(chunk));
       },
       onEnd(end: StreamEnd) {
         finish(end.kind === 'end' ? undefined : finalRefusal(end.fault));
@@ -116,7 +103,7 @@ function topUpOf(call: Call, { limits, estimator, onTopUpFault }: RelayDeps, onE
 /** Ends the stream correctly after this buffer and stops the provider; false when this buffer offers no place for it. */
 function stopAt(call: Call, answer: StreamOpenAnswer, chunk: Buffer): boolean {
   const { inbound, choices } = call.resolved as Resolved;
-  const { usage } = finalUsage({ usage: answer.reader.usage, outputChars: answer.reader.outputChars, ended: false }, call.reservation?.inputTokens ?? 0);
+  const { usage } = finalUsage({ usage: answer.reader.usage, outputChars: answer.reader.outputChars, ended: false, finished: false }, call.reservation?.inputTokens ?? 0);
   const cut = cutStream(call.dialect, chunk, choices, call.dialect === 'anthropic' || inbound.wantsUsage ? usage : undefined);
   if (cut === undefined) return false;
   call.response.write(cut.forward);

@@ -29,8 +29,8 @@ function exactFigures(call: Call): CallFigures {
   }
   const seen: SeenAnswer =
     answer.kind === 'whole'
-      ? { usage: answer.parsed.usage, outputChars: answer.parsed.outputChars, ended: true }
-      : { usage: answer.reader.usage, outputChars: answer.reader.outputChars, ended: answer.reader.ended };
+      ? { usage: answer.parsed.usage, outputChars: answer.parsed.outputChars, ended: true, finished: true }
+      : { usage: answer.reader.usage, outputChars: answer.reader.outputChars, ended: answer.reader.ended, finished: answer.reader.finishReason !== undefined };
   const attempt = call.attempts[answer.attemptIndex] as CallAttempt;
   if (!seen.ended) {
     const fault = answer.kind === 'stream' ? answer.fault : undefined;

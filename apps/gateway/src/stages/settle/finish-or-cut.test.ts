@@ -24,6 +24,14 @@ describe('the last bytes', () => {
     expect(state.destroyed).toBe(true);
   });
 
+  it('a client that takes a few bytes now and then is cut too', async () => {
+    const { fake, state } = response(100_000);
+    const reading = setInterval(() => (state.bufferedBytes -= 1), 5);
+    await finishOrCut(fake, undefined, 50);
+    clearInterval(reading);
+    expect(state.destroyed).toBe(true);
+  });
+
   it('a client that reads slowly is not', async () => {
     const { fake, state, end } = response(1000);
     const reading = setInterval(() => {

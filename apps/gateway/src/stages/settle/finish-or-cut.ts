@@ -1,18 +1,20 @@
 import type { ClientResponse } from '../../http/client-response.ts';
+import { MIN_BYTES_PER_SECOND } from '../relay/reader-watch.ts';
 
-/** A client that takes not one byte for this long while some wait for it is cut. */
+/** Over how long a client must keep the minimum rate while bytes wait for it. */
 const STALL_MS = 30_000;
 
 /**
  * Sends the last bytes and waits until they have left, so that slots are not free before; but not for ever: a client that
- * stops reading is cut and holds nothing.
+ * stops reading, or nearly, is cut and holds nothing.
  */
 export async function finishOrCut(response: ClientResponse, last: Buffer | undefined, stallMs = STALL_MS): Promise<void> {
   const left = response.finish(last);
   if (response.bufferedBytes === 0) return left;
+  const least = Math.max(1, (MIN_BYTES_PER_SECOND * stallMs) / 1000);
   let before = response.bufferedBytes;
   const watch = setInterval(() => {
-    if (response.bufferedBytes >= before) response.destroy();
+    if (before - response.bufferedBytes < least) response.destroy();
     before = response.bufferedBytes;
   }, stallMs);
   try {
