@@ -37,7 +37,8 @@ export function refuseByQuota(levels: readonly LevelState[], input: number, outp
   return worst;
 }
 
-function quotaRefusal(window: QuotaState, want: number, nowMs: number): LimitRefusal {
+/** The refusal of one window, for a call that wants so many units of it. */
+export function quotaRefusal(window: QuotaState, want: number, nowMs: number): LimitRefusal {
   const { counter, threshold, definition } = window;
   const onlyReservations = want <= threshold && counter.used + want <= threshold && counter.used < threshold;
   const waitMs = counter.freeAt(want, threshold, nowMs) - nowMs;

@@ -2,6 +2,7 @@ import type { Level, Limits, QuotaMeter, QuotaWindow } from '@sluice/contracts';
 import { Bulkhead } from './bulkhead.ts';
 import { QuotaCounter, windowSpan } from './quota-window.ts';
 import { TokenBucket } from './token-bucket.ts';
+import type { WindowLoan } from './window-loan.ts';
 
 /** A quota window in force and its counter. */
 export interface QuotaState {
@@ -17,6 +18,8 @@ export interface QuotaState {
   threshold: number;
   /** Use that a checkpoint brought, as it was found there. */
   readonly restored: readonly (readonly [startMs: number, used: number])[];
+  /** What a gateway that shares its limits with others holds of the window. */
+  loan: WindowLoan | undefined;
 }
 
 /** Steps that a checkpoint holds for a window which no scope has named yet. */
@@ -34,7 +37,9 @@ export class LevelState {
   readonly #known = new Map<string, QuotaState>();
   /** What is in force: the limits and zone of the scope that was seen last. */
   #limits: Limits | undefined;
-  #timeZone = '';
+  timeZone = '';
+  /** Counts the changes of what is in force. */
+  version = 0;
 
   constructor(level: Level, id: string) {
     this.level = level;
@@ -44,10 +49,11 @@ export class LevelState {
   /** Puts limits in force at once; the counters go on. True when they replaced other ones. */
   apply(limits: Limits, timeZone: string, nowMs: number, monotonicMs: number, pending: PendingSteps): boolean {
     const previous = this.#limits;
-    const sameZone = timeZone === this.#timeZone;
+    const sameZone = timeZone === this.timeZone;
     this.#limits = limits;
-    this.#timeZone = timeZone;
+    this.timeZone = timeZone;
     if (sameZone && (previous === limits || JSON.stringify(previous) === JSON.stringify(limits))) return false;
+    this.version++;
     const { requests, tokens, concurrency } = limits;
     this.requests = requests && bucketOf(this.requests, requests.burst, requestsPerMs(requests), monotonicMs);
     this.tokens = tokens && bucketOf(this.tokens, tokens.burst ?? tokens.perMinute, tokens.perMinute / 60_000, monotonicMs);
@@ -65,7 +71,7 @@ export class LevelState {
     if (state === undefined) {
       const restored = pending(this.level, this.id, definition.id);
       const counter = counterOf(definition, timeZone, restored, nowMs);
-      state = { level: this.level, id: this.id, meter: definition.meter, counter, definition, cut, threshold: 0, restored };
+      state = { level: this.level, id: this.id, meter: definition.meter, counter, definition, cut, threshold: 0, restored, loan: undefined };
       this.#known.set(key, state);
     } else if (state.cut !== cut) {
       const { reserved } = state.counter;

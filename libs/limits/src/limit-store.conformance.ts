@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import type { AdmissionLease, AdmitResult, LimitRefusal, LimitScope, Limits, LimitStore, Reservation, Settlement, TokenUsage } from '@sluice/contracts';
 import { createFakeClock, type FakeClock } from '@sluice/testing';
 import fc from 'fast-check';
@@ -47,9 +47,19 @@ function refusalIn(result: AdmitResult): LimitRefusal {
 /**
  * What every limit store guarantees. Runs under Jest; each implementation calls it with its factory.
  *
- * @param createStore gives an empty store whose time is the given clock's.
+ * @param create gives an empty store whose time is the given clock's.
  */
-export function limitStoreConformance(name: string, createStore: (clock: FakeClock) => LimitStore): void {
+export function limitStoreConformance(name: string, create: (clock: FakeClock) => LimitStore): void {
+  const opened: LimitStore[] = [];
+  const createStore = (clock: FakeClock): LimitStore => {
+    const store = create(clock);
+    opened.push(store);
+    return store;
+  };
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((store) => store.close()));
+  });
+
   const setUp = (): { clock: FakeClock; store: LimitStore; admit: (scope: LimitScope, reservation?: Reservation) => Promise<AdmitResult> } => {
     const clock = createFakeClock(START);
     const store = createStore(clock);
@@ -318,7 +328,7 @@ export function limitStoreConformance(name: string, createStore: (clock: FakeClo
         }),
         { numRuns: 60 },
       );
-    });
+    }, 60_000);
   });
 
   describe(`${name}: restart`, () => {

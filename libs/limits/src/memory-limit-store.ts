@@ -18,22 +18,15 @@ import {
 import { meterUnits, refuseByBulkhead, refuseByQuota, refuseByRate } from './admission.ts';
 import { LevelState, type QuotaState } from './level-state.ts';
 import { viewOf } from './limits-view.ts';
+import { createScopes, type CompiledScope } from './scopes.ts';
 import { checkpointOf, createRestoredWindows } from './quota-checkpoint.ts';
-
-/** A scope with its counters looked up. */
-interface CompiledScope {
-  readonly levels: readonly LevelState[];
-  windows: readonly QuotaState[];
-  /** The store's generation that this was checked against. */
-  generation: number;
-}
 
 class MemoryLease implements AdmissionLease {
   readonly id: string;
   readonly scope: LimitScope;
   readonly reservation: Reservation;
   readonly admittedAtMs: number;
-  readonly compiled: CompiledScope;
+  readonly compiled: CompiledScope<LevelState>;
   /** The windows that hold the reservation, whatever the limits become later. */
   readonly windows: readonly QuotaState[];
   readonly admittedMonotonicMs: number;
@@ -43,7 +36,7 @@ class MemoryLease implements AdmissionLease {
   queued = false;
   settled = false;
 
-  constructor({ leaseId, scope, reservation }: AdmitRequest, compiled: CompiledScope, nowMs: number, monotonicMs: number) {
+  constructor({ leaseId, scope, reservation }: AdmitRequest, compiled: CompiledScope<LevelState>, nowMs: number, monotonicMs: number) {
     this.id = leaseId;
     this.scope = scope;
     this.reservation = reservation;
@@ -80,40 +73,13 @@ export interface MemoryLimitStore extends LimitStore {
  * Nothing survives the process but what `checkpoint` gave.
  */
 export function createMemoryLimitStore({ clock }: { clock: Clock }): MemoryLimitStore {
-  const states = new Map<string, LevelState>();
-  const compiledScopes = new WeakMap<LimitScope, CompiledScope>();
   const restored = createRestoredWindows();
-  let generation = 0;
-
-  const stateOf = (level: LevelState['level'], id: string): LevelState => {
-    const key = `${level}:${id}`;
-    let state = states.get(key);
-    if (state === undefined) states.set(key, (state = new LevelState(level, id)));
-    return state;
-  };
-
-  /** Puts the scope's limits in force where another version's are. */
-  const refresh = (scope: LimitScope, compiled: CompiledScope): void => {
-    for (let i = 0; i < scope.levels.length; i++) {
-      const limits = scope.levels[i]?.limits;
-      const state = compiled.levels[i];
-      if (limits === undefined || state === undefined) continue;
-      const changed = state.apply(limits, scope.timeZone, clock.now(), clock.monotonic(), restored.take);
-      if (changed) generation++;
-    }
-    compiled.windows = compiled.levels.flatMap((state) => state.windows);
-    compiled.generation = generation;
-  };
-
-  const compile = (scope: LimitScope): CompiledScope => {
-    let compiled = compiledScopes.get(scope);
-    if (compiled === undefined) {
-      compiled = { levels: scope.levels.map(({ level, id }) => stateOf(level, id)), windows: [], generation: -1 };
-      compiledScopes.set(scope, compiled);
-    }
-    if (compiled.generation !== generation) refresh(scope, compiled);
-    return compiled;
-  };
+  const { states, compile } = createScopes({
+    create: (level, id) => new LevelState(level, id),
+    now: () => clock.now(),
+    monotonic: () => clock.monotonic(),
+    pending: restored.take,
+  });
 
   const reserve = (windows: readonly QuotaState[], input: number, output: number, cost: number, sign: 1 | -1): void => {
     for (const { meter, counter } of windows) counter.reserved += sign * meterUnits(meter, input, output, cost);

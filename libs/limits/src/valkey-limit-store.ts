@@ -1,0 +1,96 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import type { Authority } from './authority.ts';
+import { createTierLimitStore, type TierLimitStore, type TierOptions } from './tier-limit-store.ts';
+import { ADMIT_SCRIPT, REGISTER_SCRIPT, SETTLE_SCRIPT, TOUCH_SCRIPT } from './valkey-scripts.ts';
+
+export interface ValkeyLimitStoreOptions extends TierOptions {
+  /** `redis://[user:password@]host:port[/db]` or `rediss://…`; several, separated by commas, are nodes of one cluster. */
+  readonly url: string;
+  /** Gateways with the same cell share their counters. */
+  readonly cellId: string;
+  readonly gatewayId: string;
+  /** A command without an answer for so long counts as lost, milliseconds; 500 unless told. */
+  readonly commandTimeoutMs?: number;
+  /** Time in place of the server's; for tests. */
+  readonly serverTime?: () => number;
+}
+
+interface Script {
+  readonly source: string;
+  readonly sha: string;
+}
+
+const script = (source: string): Script => ({ source, sha: createHash('sha1').update(source).digest('hex') });
+const SCRIPTS = { admit: script(ADMIT_SCRIPT), settle: script(SETTLE_SCRIPT), touch: script(TOUCH_SCRIPT), register: script(REGISTER_SCRIPT) };
+
+const FIRST_RETRY_MS = 50;
+const LONGEST_RETRY_MS = 3_000;
+
+/**
+ * The limit store of a cell with several gateways: counters in Valkey 8 or Redis 7, one node or a cluster, with a local tier
+ * in front. Connects in the background; while it cannot, this gateway's share of the limits decides.
+ *
+ * @throws TypeError when the URL is not one of a Redis or Valkey server.
+ */
+export function createValkeyLimitStore(options: ValkeyLimitStoreOptions): TierLimitStore {
+  const authority = connect(options);
+  return createTierLimitStore(authority, options);
+}
+
+function connect({ url, cellId, gatewayId, livenessMs = 10_000, commandTimeoutMs = 500, serverTime, random = Math.random }: ValkeyLimitStoreOptions): Authority {
+  const self = `${gatewayId}.${randomUUID()}`;
+  const prefix = `sluice:${cellId}:`;
+  const retryStrategy = (tries: number): number => FIRST_RETRY_MS + random() * Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(tries, 10));
+  const base: RedisOptions = {
+    commandTimeout: commandTimeoutMs,
+    connectTimeout: 2_000,
+    enableOfflineQueue: false,
+    // A repeated exchange is told again under its own number; a blind repetition would only delay the local share.
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    retryStrategy,
+  };
+  const nodes = url.split(',').map((one) => one.trim());
+  for (const node of nodes) {
+    if (!/^(redis|rediss|valkey|valkeys):\/\//.test(node) || !URL.canParse(node)) throw new TypeError(`'${node}' is not the URL of a Valkey server, such as redis://127.0.0.1:6379`);
+  }
+  const plain = nodes.map((node) => node.replace(/^valkey/, 'redis'));
+  const client = plain.length === 1 ? new Redis(plain[0] as string, base) : new Cluster(plain, { redisOptions: base, enableOfflineQueue: false, clusterRetryStrategy: retryStrategy });
+
+  const run = async ({ source, sha }: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> => {
+    try {
+      return await client.evalsha(sha, keys.length, ...keys, ...args);
+    } catch (error) {
+      if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
+      return client.eval(source, keys.length, ...keys, ...args);
+    }
+  };
+  const now = (): string => (serverTime === undefined ? '' : String(serverTime()));
+
+  return {
+    async exchange(which, tenantId, levelKeys, definitions, report) {
+      const of = `${prefix}{${tenantId}}:`;
+      const keys = [`${of}gws`, `${of}a:${self}`, ...levelKeys.map((key) => of + key)];
+      return String(await run(SCRIPTS[which], keys, [now(), self, livenessMs, definitions, report]));
+    },
+    touch: async (tenantId) => (await run(SCRIPTS.touch, [`${prefix}{${tenantId}}:gws`], [now(), self, livenessMs])) === 1,
+    register: async (alive) => Math.max(1, Number(await run(SCRIPTS.register, [`${prefix}gateways`], [now(), self, alive ? livenessMs : 0]))),
+    get ready() {
+      return client.status === 'ready';
+    },
+    watch(watcher) {
+      let why = new Error('the connection to the limit store is closed');
+      client.on('error', (error: Error) => {
+        why = error;
+      });
+      client.on('ready', () => watcher.ready());
+      client.on('close', () => watcher.lost(why));
+    },
+    reconnect: () => client.disconnect(true),
+    close() {
+      client.disconnect();
+      return Promise.resolve();
+    },
+  };
+}
