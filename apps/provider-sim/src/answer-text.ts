@@ -23,6 +23,12 @@ export function argumentsFor(schema: unknown, seed: number): string {
   return text === '{}' ? '{ }' : text;
 }
 
+/** A JSON text that fits the top level of a schema; of one member where the schema names none. */
+export function jsonFor(schema: unknown, seed: number): string {
+  const named = isObject(schema) && isObject(schema['properties']) && Object.keys(schema['properties']).length > 0;
+  return named ? argumentsFor(schema, seed) : JSON.stringify({ answer: wordsFor(seed, 4).join('') });
+}
+
 function valueFor(property: unknown, seed: number): unknown {
   if (!isObject(property)) return 'water';
   if (Array.isArray(property['enum']) && property['enum'].length > 0) return property['enum'][seed % property['enum'].length] as unknown;

@@ -121,3 +121,49 @@ describe('the Anthropic dialect, by the official client', () => {
     expect((await anthropic.models.list()).data).toHaveLength(3);
   });
 });
+
+describe('what both dialects do alike', () => {
+  const openaiTools = ['weather', 'clock'].map((name) => ({ type: 'function' as const, function: { name, parameters: schema } }));
+  const anthropicTools = ['weather', 'clock'].map((name) => ({ name, input_schema: { ...schema, type: 'object' as const } }));
+  const say = (content: string) => [{ role: 'user' as const, content }];
+
+  it('all tools are called when the user speaks of tools, whole and streamed, unless one at a time is asked for', async () => {
+    const base = { model: 'sim-small', messages: say('Use your tools'), ...instant };
+    const whole = await openai.chat.completions.create({ ...base, tools: openaiTools });
+    expect(whole.choices[0]?.message.tool_calls?.map((call) => call.type === 'function' && [call.function.name, Object.keys(JSON.parse(call.function.arguments) as object)])).toEqual([['weather', ['city', 'days']], ['clock', ['city', 'days']]]);
+    const streamed = await openai.chat.completions.stream({ ...base, tools: openaiTools }).finalChatCompletion();
+    expect(streamed.choices[0]?.message.tool_calls).toMatchObject(whole.choices[0]?.message.tool_calls ?? []);
+    expect((await openai.chat.completions.create({ ...base, tools: openaiTools, parallel_tool_calls: false })).choices[0]?.message.tool_calls).toHaveLength(1);
+    const message = await anthropic.messages.create({ ...base, max_tokens: 500, tools: anthropicTools });
+    expect(message.content.map((block) => block.type === 'tool_use' && block.name)).toEqual(['weather', 'clock']);
+    expect((await anthropic.messages.stream({ ...base, max_tokens: 500, tools: anthropicTools }).finalMessage()).content).toEqual(message.content);
+  });
+
+  it('after the results of tools comes text, and a result without its call is refused', async () => {
+    const base = { model: 'sim-small', max_tokens: 500, tools: anthropicTools, ...instant };
+    const first = await anthropic.messages.create({ ...base, messages: say('Use a tool') });
+    const [call] = first.content;
+    const id = call?.type === 'tool_use' ? call.id : '';
+    const turns = (tool_use_id: string) => [...say('Use a tool'), { role: 'assistant' as const, content: first.content }, { role: 'user' as const, content: [{ type: 'tool_result' as const, tool_use_id, content: '15' }] }];
+    expect((await anthropic.messages.create({ ...base, messages: turns(id) })).content[0]?.type).toBe('text');
+    await expect(anthropic.messages.create({ ...base, messages: turns('toolu_other') })).rejects.toMatchObject({ status: 400 });
+  });
+
+  it('answers with JSON of the schema that was asked for', async () => {
+    const format = { type: 'json_schema' as const, schema };
+    const message = await anthropic.messages.create({ model: 'sim-small', max_tokens: 500, messages, output_config: { format }, ...instant });
+    expect(JSON.parse(message.content[0]?.type === 'text' ? message.content[0].text : '')).toEqual({ city: expect.any(String), days: expect.any(Number) });
+    const chat = await openai.chat.completions.create({ model: 'sim-small', messages, response_format: { type: 'json_object' }, ...instant });
+    expect(JSON.parse(chat.choices[0]?.message.content ?? '')).toEqual({ answer: expect.any(String) });
+  });
+
+  it('thinks in a signed block when asked to, and refuses a thought whose signature is not its own', async () => {
+    const base = { model: 'sim-small', max_tokens: 2_000, thinking: { type: 'enabled' as const, budget_tokens: 1_024 }, ...instant };
+    const first = await anthropic.messages.create({ ...base, messages });
+    expect(first.content.map((block) => block.type)).toEqual(['thinking', 'text']);
+    expect((await anthropic.messages.stream({ ...base, messages }).finalMessage()).content).toEqual(first.content);
+    const again = (content: typeof first.content) => anthropic.messages.create({ ...base, messages: [...messages, { role: 'assistant', content }, ...messages] });
+    expect((await again(first.content)).stop_reason).toBe('end_turn');
+    await expect(again(first.content.map((block) => (block.type === 'thinking' ? { ...block, signature: 'other' } : block)))).rejects.toMatchObject({ status: 400 });
+  });
+});

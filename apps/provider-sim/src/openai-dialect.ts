@@ -27,12 +27,15 @@ function forEachChoice(call: SimCall, delta: string, reason: string | null): str
   return out;
 }
 
+function toolCall(call: SimCall, index: number, text: string): object {
+  return { id: index === 0 ? `call_${call.hash}` : `call_${call.hash}_${index}`, type: 'function', function: { name: call.calls[index]?.name, arguments: text } };
+}
+
 function whole(call: SimCall): string {
-  const text = call.pieces.join('');
   const message =
-    call.tool === undefined
-      ? { role: 'assistant', content: text, refusal: null }
-      : { role: 'assistant', content: null, refusal: null, tool_calls: [{ id: `call_${call.hash}`, type: 'function', function: { name: call.tool, arguments: text } }] };
+    call.calls.length === 0
+      ? { role: 'assistant', content: call.pieces.join(''), refusal: null }
+      : { role: 'assistant', content: null, refusal: null, tool_calls: call.calls.map(({ from }, i) => toolCall(call, i, call.pieces.slice(from, call.calls[i + 1]?.from).join(''))) };
   return JSON.stringify({
     id: `chatcmpl-${call.hash}`,
     object: 'chat.completion',
@@ -49,13 +52,15 @@ export const openaiDialect: Dialect = {
   plan: planOpenai,
   whole,
   opening(call) {
-    if (call.tool === undefined) return forEachChoice(call, '{"role":"assistant","content":"","refusal":null}', null);
-    const tool = { index: 0, id: `call_${call.hash}`, type: 'function', function: { name: call.tool, arguments: '' } };
-    return forEachChoice(call, JSON.stringify({ role: 'assistant', content: null, tool_calls: [tool] }), null);
+    if (call.calls.length === 0) return forEachChoice(call, '{"role":"assistant","content":"","refusal":null}', null);
+    return forEachChoice(call, JSON.stringify({ role: 'assistant', content: null, tool_calls: [{ index: 0, ...toolCall(call, 0, '') }] }), null);
   },
   chunk(call, index) {
     const text = JSON.stringify(call.pieces[index] ?? '');
-    return forEachChoice(call, call.tool === undefined ? `{"content":${text}}` : `{"tool_calls":[{"index":0,"function":{"arguments":${text}}}]}`, null);
+    if (call.calls.length === 0) return forEachChoice(call, `{"content":${text}}`, null);
+    const at = call.calls.findLastIndex(({ from }) => from <= index);
+    const starts = at > 0 && call.calls[at]?.from === index ? forEachChoice(call, JSON.stringify({ tool_calls: [{ index: at, ...toolCall(call, at, '') }] }), null) : '';
+    return starts + forEachChoice(call, `{"tool_calls":[{"index":${at},"function":{"arguments":${text}}}]}`, null);
   },
   closing(call) {
     const finish = forEachChoice(call, '{}', call.finishReason ?? REASON[call.end]);

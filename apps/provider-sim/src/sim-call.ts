@@ -3,6 +3,12 @@ import { SIM_DEFAULT_OUTPUT_TOKENS, SIM_MODELS, SimInstruction } from '@sluice/c
 export type JsonObject = Record<string, unknown>;
 export type SimModel = keyof typeof SIM_MODELS;
 
+/** A tool that is called; its arguments begin at this piece. */
+export interface ToolCall {
+  readonly name: string;
+  readonly from: number;
+}
+
 /** What a provider will do for one request; a pure function of the body. */
 export interface SimCall {
   readonly model: SimModel;
@@ -13,8 +19,10 @@ export interface SimCall {
   readonly cachedTokens: number;
   /** One output token each. With several choices, every choice holds the same ones. */
   readonly pieces: readonly string[];
-  /** The tool that `pieces` are the argument JSON of. */
-  readonly tool: string | undefined;
+  /** The tools that `pieces` are the argument JSON of, in order; empty for text. */
+  readonly calls: readonly ToolCall[];
+  /** Said in a block of its own before the answer, signed, and not counted; Anthropic dialect only. */
+  readonly thinking: string | undefined;
   readonly end: 'stop' | 'length' | 'tool';
   /** Replaces the dialect's own word for `end`. */
   readonly finishReason: string | undefined;
