@@ -63,14 +63,14 @@ describe('@anthropic-ai/sdk, unmodified', () => {
   });
 
   it('aborts a stream, and the provider hears it at once', async () => {
-    const before = await stack.stats('secondary');
+    const before = await stack.stats('primary');
     const stream = client.messages.stream({ ...body, max_tokens: 5000, ...({ sim: { output_tokens: 2000, chunk_ms: 20 } } as object) });
     stream.on('text', () => stream.abort());
     await expect(stream.finalMessage()).rejects.toBeInstanceOf(Anthropic.APIUserAbortError);
     for (let i = 0; i < 100; i += 1) {
-      if ((await stack.stats('secondary')).cancelled === before.cancelled + 1) break;
+      if ((await stack.stats('primary')).cancelled === before.cancelled + 1) break;
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
-    expect((await stack.stats('secondary')).cancelled).toBe(before.cancelled + 1);
+    expect((await stack.stats('primary')).cancelled).toBe(before.cancelled + 1);
   });
 });

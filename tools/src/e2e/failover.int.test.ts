@@ -19,12 +19,12 @@ afterEach(async () => {
 afterAll(() => stack.stop());
 
 describe('upstream failures', () => {
-  it('before the first content another provider of the same dialect answers, and the answer says so', async () => {
+  it('before the first content the next provider answers, translated where it speaks another dialect, and the answer says so', async () => {
     await stack.fault('primary', { kind: 'down' });
     for (const stream of [false, true]) {
       const answer = await chat(stack.url, { key, stream });
       expect(answer.status).toBe(200);
-      expect(answer.headers.get('x-sluice-provider')).toBe('tertiary');
+      expect(answer.headers.get('x-sluice-provider')).toBe('secondary');
       expect(answer.headers.get('x-sluice-fallback')).toBe('true');
       expect(answer.headers.get('x-sluice-fallback-reason')).toBe('error');
     }
@@ -48,6 +48,7 @@ describe('upstream failures', () => {
 
   it('a provider that limits us passes its waiting time on, after the chain is exhausted', async () => {
     await stack.fault('primary', { kind: 'rate_limit', retry_after_s: 2 });
+    await stack.fault('secondary', { kind: 'rate_limit', retry_after_s: 2 });
     await stack.fault('tertiary', { kind: 'rate_limit', retry_after_s: 2 });
     const answer = await chat(stack.url, { key });
     await new Promise((resolve) => setTimeout(resolve, 2_100));
@@ -60,7 +61,7 @@ describe('upstream failures', () => {
     await stack.fault('primary', { kind: 'garbage' });
     const answer = await chat(stack.url, { key });
     expect(answer.status).toBe(200);
-    expect(answer.headers.get('x-sluice-provider')).toBe('tertiary');
+    expect(answer.headers.get('x-sluice-provider')).toBe('secondary');
   });
 
   it('a broken provider is skipped once its breaker is open, and used again when it has recovered', async () => {
