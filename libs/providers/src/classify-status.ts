@@ -12,6 +12,27 @@ export function kindOfStatus(status: number): FaultKind {
   return status >= 500 ? 'server' : 'caller';
 }
 
+/** Words of the dialects for an error whose status says something else or is 200, in `type` or `code`. */
+const KIND_OF_WORD: Readonly<Record<string, FaultKind>> = {
+  insufficient_quota: 'account',
+  billing_error: 'account',
+  authentication_error: 'account',
+  permission_error: 'account',
+  invalid_api_key: 'account',
+  rate_limit_error: 'rate_limited',
+  rate_limit_exceeded: 'rate_limited',
+  overloaded_error: 'overloaded',
+};
+
+/** What an error inside an answer with status 200 says; a failure of the provider's unless its words say otherwise. */
+export function kindOfError(error: Readonly<Record<string, unknown>>): FaultKind {
+  return kindOfWord(error.code) ?? kindOfWord(error.type) ?? 'server';
+}
+
+function kindOfWord(word: unknown): FaultKind | undefined {
+  return typeof word === 'string' && Object.hasOwn(KIND_OF_WORD, word) ? KIND_OF_WORD[word] : undefined;
+}
+
 /** A fault from a status of 400 or above. The body goes along only where the caller may see it. */
 export function faultOf(kind: FaultKind, status: number, headers: AnswerHeaders, body: Buffer, nowMs: number): UpstreamFault {
   const retryAfterMs = parseRetryAfter(headers, nowMs);

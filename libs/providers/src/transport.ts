@@ -160,7 +160,7 @@ function faultOfError(error: Error & { code?: string }, answered: boolean): Upst
   const detail = describe(error);
   if (code === 'UND_ERR_HEADERS_TIMEOUT') return { kind: 'timeout', deadline: 'first_byte', detail };
   if (code === 'UND_ERR_BODY_TIMEOUT') return { kind: 'timeout', deadline: 'idle', detail };
-  if (code === 'UND_ERR_HEADERS_OVERFLOW' || code.startsWith('HPE_') || error.name === 'HTTPParserError') return { kind: 'malformed', detail };
+  if (code === 'UND_ERR_HEADERS_OVERFLOW' || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH' || code.startsWith('HPE_') || error.name === 'HTTPParserError') return { kind: 'malformed', detail };
   return { kind: answered ? 'truncated' : 'connect', detail };
 }
 

@@ -1,5 +1,5 @@
 import type { InboundCall, UpstreamFault, WholeAnswer } from '@sluice/contracts';
-import { parseJson } from '../classify-status.ts';
+import { kindOfError, parseJson } from '../classify-status.ts';
 import { asObject, textLength, tokenCount } from '../token-count.ts';
 import { anthropicUsage } from './usage.ts';
 
@@ -11,7 +11,7 @@ export function readAnthropicWhole(call: InboundCall, body: Buffer): WholeAnswer
   if (answer === undefined) return { kind: 'malformed', status: 200, detail: 'the answer is not a JSON object' };
   if (answer.type === 'error') {
     const error = asObject(answer.error);
-    return { kind: error?.type === 'overloaded_error' ? 'overloaded' : 'server', status: 200, detail: `an error in a 200 answer: ${String(error?.type)}` };
+    return { kind: kindOfError(error ?? {}), status: 200, detail: `an error in a 200 answer: ${String(error?.type)}` };
   }
   if (call.operation === 'count_tokens') {
     if (tokenCount(answer.input_tokens) === undefined) return { kind: 'malformed', status: 200, detail: 'the answer has no input_tokens' };

@@ -1,4 +1,5 @@
 import type { InboundCall, StreamReader } from '@sluice/contracts';
+import { kindOfError } from '../classify-status.ts';
 import { createEventReader, parseData, type StreamFacts } from '../event-reader.ts';
 import { asObject, textLength } from '../token-count.ts';
 import { anthropicUsage } from './usage.ts';
@@ -62,8 +63,8 @@ export function createAnthropicStreamReader(_call: InboundCall): StreamReader {
         if (!counted) facts.usage = undefined;
         return 'forward';
       case 'error': {
-        const type = asObject(data.error)?.type;
-        facts.fault = { kind: type === 'overloaded_error' ? 'overloaded' : 'server', status: 200, detail: `an error in the stream: ${String(type)}` };
+        const error = asObject(data.error) ?? {};
+        facts.fault = { kind: kindOfError(error), status: 200, detail: `an error in the stream: ${String(error.type)}` };
         return 'hide';
       }
       default:

@@ -1,5 +1,5 @@
 import type { UpstreamFault, WholeAnswer } from '@sluice/contracts';
-import { parseJson } from '../classify-status.ts';
+import { kindOfError, parseJson } from '../classify-status.ts';
 import { asObject, textLength } from '../token-count.ts';
 import { openaiUsage } from './usage.ts';
 
@@ -8,7 +8,7 @@ export function readOpenaiWhole(body: Buffer): WholeAnswer | UpstreamFault {
   const answer = asObject(parseJson(body));
   if (answer === undefined) return { kind: 'malformed', status: 200, detail: 'the answer is not a JSON object' };
   const error = asObject(answer.error);
-  if (error !== undefined) return { kind: 'server', status: 200, detail: `an error in a 200 answer: ${String(error.code ?? error.type)}` };
+  if (error !== undefined) return { kind: kindOfError(error), status: 200, detail: `an error in a 200 answer: ${String(error.code ?? error.type)}` };
   if (!Array.isArray(answer.choices) && !Array.isArray(answer.data)) return { kind: 'malformed', status: 200, detail: 'the answer has neither choices nor data' };
   let outputChars = 0;
   let finishReason: string | undefined;

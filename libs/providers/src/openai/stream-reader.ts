@@ -1,4 +1,5 @@
 import type { InboundCall, StreamReader } from '@sluice/contracts';
+import { kindOfError } from '../classify-status.ts';
 import { createEventReader, parseData, type StreamFacts } from '../event-reader.ts';
 import { asObject, textLength } from '../token-count.ts';
 import { toolChars } from './read-whole.ts';
@@ -19,7 +20,7 @@ export function createOpenaiStreamReader(call: InboundCall): StreamReader {
     }
     const error = asObject(chunk.error);
     if (error !== undefined) {
-      facts.fault = { kind: 'server', status: 200, detail: `an error in the stream: ${String(error.code ?? error.type)}` };
+      facts.fault = { kind: kindOfError(error), status: 200, detail: `an error in the stream: ${String(error.code ?? error.type)}` };
       return 'hide';
     }
     if (typeof chunk.model === 'string') facts.model ??= chunk.model;

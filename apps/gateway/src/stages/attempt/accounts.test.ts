@@ -1,0 +1,120 @@
+import { createAttemptUnderTest, OK, type Reply } from '../../testing/attempt-under-test.ts';
+import type { RawSnapshot } from '../../testing/sample-snapshot.ts';
+import { missingSecrets } from '../../upstream/secrets.ts';
+
+const secret = (name: string) => ({ kind: 'env', name });
+const credentials = (...list: object[]) => (raw: RawSnapshot) => void Object.assign(raw.providers.primary as object, { credentials: list });
+const ONE = credentials({ id: 'a', slots: 5, secret: secret('SLUICE_SECRET_A') });
+const TWO = credentials({ id: 'a', slots: 5, secret: secret('SLUICE_SECRET_A') }, { id: 'b', slots: 5, secret: secret('SLUICE_SECRET_B') });
+const stateOf = (under: ReturnType<typeof createAttemptUnderTest>) => under.capacity.report().map(({ credential, state }) => `${credential}:${state}`);
+
+describe('an account that the provider refuses', () => {
+  it.each([401, 402, 403])('with %s is left alone, told once, and feeds no breaker; a probe after half a minute brings it back', async (status) => {
+    const under = createAttemptUnderTest({ primary: [{ status }, { status }, OK] }, ONE);
+    for (let i = 0; i < 5; i += 1) expect((await under.run()).code).toBe('upstream_account');
+    expect(under.sent).toHaveLength(1);
+    expect(stateOf(under)).toEqual(['a:account_fault']);
+    under.clock.advance(30_000);
+    expect((await under.run()).code).toBe('upstream_account');
+    expect(under.sent).toHaveLength(2);
+    under.clock.advance(30_000);
+    expect((await under.run()).code).toBe('ok');
+    expect((await under.run()).code).toBe('ok');
+    expect(under.accounts.map(({ to, status: told }) => [to, told])).toEqual([['refused', status], ['accepted', undefined]]);
+    expect(stateOf(under)).toEqual(['a:ok']);
+    expect(under.breakers.report()[0]?.calls).toBe(2);
+  });
+
+  it('is passed over for another account of the same provider, in the same call', async () => {
+    const under = createAttemptUnderTest({ primary: [{ status: 401 }, OK], secondary: [OK] }, TWO);
+    const { code, call } = await under.run();
+    expect([code, call.fallbackReason]).toEqual(['ok', undefined]);
+    expect(under.sent.map(({ provider, secret: used }) => `${provider}:${used}`)).toEqual(['primary:SLUICE_SECRET_A', 'primary:SLUICE_SECRET_B']);
+    expect(under.sent[1]?.atMs).toBe(0);
+  });
+
+  it('gives the place of a probe back when the provider fails for another reason', async () => {
+    const under = createAttemptUnderTest({ primary: [{ status: 401 }, { status: 500 }, OK] }, (raw) => {
+      ONE(raw);
+      (raw.plans.team as { policy: Record<string, unknown> }).policy.retries = { maxAttempts: 1 };
+    });
+    await under.run();
+    under.clock.advance(30_000);
+    expect((await under.run()).code).toBe('upstream_unavailable');
+    expect((await under.run()).code).toBe('ok');
+  });
+
+  it('for want of money is one that answers 429 with the code insufficient_quota', async () => {
+    const reply: Reply = { status: 429, body: '{"error":{"message":"You exceeded your current quota","type":"insufficient_quota","code":"insufficient_quota"}}' };
+    const under = createAttemptUnderTest({ primary: [reply], secondary: [OK] }, ONE);
+    const { code, call } = await under.run();
+    expect([code, call.fallbackReason]).toEqual(['ok', 'error']);
+    expect(stateOf(under)[0]).toBe('a:account_fault');
+  });
+});
+
+describe('a secret that is not there', () => {
+  it('is named in the report, and its account is passed over, told once, until it is there', async () => {
+    const under = createAttemptUnderTest({ primary: [OK], secondary: [OK] }, ONE);
+    under.secrets.delete('SLUICE_SECRET_A');
+    for (let i = 0; i < 3; i += 1) {
+      const { code, call } = await under.run();
+      expect([code, call.fallbackReason, call.answer?.attempt.provider.id]).toEqual(['ok', 'no_capacity', 'secondary']);
+    }
+    expect(under.accounts).toMatchObject([{ to: 'refused', provider: 'primary', credential: 'a', status: undefined }]);
+    const { providers } = (await under.run()).call.config;
+    expect(missingSecrets(providers.values(), { find: () => undefined, forget: () => undefined })).toEqual([{ provider: 'primary', credential: 'a', secret: 'env:SLUICE_SECRET_A' }]);
+    under.secrets.add('SLUICE_SECRET_A');
+    under.clock.advance(30_000);
+    expect((await under.run()).call.answer?.attempt.provider.id).toBe('primary');
+    expect(under.accounts.map(({ to }) => to)).toEqual(['refused', 'accepted']);
+  });
+});
+
+describe('a rate limit', () => {
+  it('rests the account that met it and no other', async () => {
+    const under = createAttemptUnderTest({ primary: [{ status: 429, headers: { 'retry-after': '20' } }, OK] }, TWO);
+    expect((await under.run()).code).toBe('ok');
+    expect(stateOf(under)).toEqual(['a:cooldown', 'b:ok']);
+    await under.run();
+    expect(under.sent.map(({ secret: used }) => used)).toEqual(['SLUICE_SECRET_A', 'SLUICE_SECRET_B', 'SLUICE_SECRET_B']);
+    expect(under.accounts).toEqual([]);
+    under.clock.advance(20_000);
+    expect(stateOf(under)).toEqual(['a:ok', 'b:ok']);
+  });
+
+  it('sends the next calls on at once while it lasts, and says why', async () => {
+    const under = createAttemptUnderTest({ primary: [{ status: 429, headers: { 'retry-after': '20' } }, OK], secondary: [OK] }, ONE);
+    expect((await under.run()).call.fallbackReason).toBe('rate_limit');
+    expect((await under.run()).call.fallbackReason).toBe('no_capacity');
+    expect(under.passed).toEqual(['primary:rate_limit', 'primary:no_capacity']);
+    expect(under.sent.filter(({ provider }) => provider === 'primary')).toHaveLength(1);
+  });
+
+  it('sends no call on where the policy does not fail over for it', async () => {
+    const under = createAttemptUnderTest({ primary: [{ status: 429, headers: { 'retry-after': '20' } }, OK], secondary: [OK] }, (raw) => {
+      ONE(raw);
+      (raw.plans.team as { policy: { routing: Record<string, unknown> } }).policy.routing.triggerOn = ['error'];
+    });
+    for (let i = 0; i < 2; i += 1) expect((await under.run()).code).toBe('upstream_rate_limited');
+    expect(under.sent).toHaveLength(1);
+  });
+});
+
+describe('a size of an account that changes', () => {
+  it('is in force at once, keeps who holds a slot, and an older configuration does not bring the old one back', async () => {
+    const under = createAttemptUnderTest({ primary: [OK] }, ONE);
+    const { call } = await under.run();
+    const entry = call.plan?.entries[0];
+    if (entry === undefined) throw new Error('no plan');
+    const pool = under.capacity.pick(entry, 7)?.pool;
+    const bigger = { ...entry, credentials: entry.credentials.map((credential) => ({ ...credential, slots: 9 })) };
+    const reserved = { ...entry, credentials: entry.credentials.map((credential) => ({ ...credential, slots: 9, reserved: { priority: 'high' as const, slots: 9 } })) };
+    expect(under.capacity.pick(bigger, 8)?.pool).toBe(pool);
+    expect(under.capacity.report()).toMatchObject([{ slots: 9 }]);
+    under.capacity.pick(entry, 7);
+    expect([pool?.slots, under.capacity.report()[0]?.slots]).toEqual([9, 9]);
+    under.capacity.pick(reserved, 9);
+    expect(await pool?.acquire({ tenantId: 't', workspaceId: 'w', priority: 'low', costTokens: 1, timeoutMs: 0 })).toBe('timeout');
+  });
+});
