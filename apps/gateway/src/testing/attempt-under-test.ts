@@ -130,7 +130,7 @@ export function createAttemptUnderTest(replies: { readonly primary: Reply[]; rea
       clock,
     });
     const model = config.models.get('sim-small') as NonNullable<ReturnType<typeof config.models.get>>;
-    const resolved: Resolved = {
+    const wanted: Omit<Resolved, 'plan'> = {
       inbound,
       modelRequested: 'sim-small',
       candidates: [model],
@@ -143,9 +143,9 @@ export function createAttemptUnderTest(replies: { readonly primary: Reply[]; rea
       billedPrice: { inputPicoUsd: 1, outputPicoUsd: 1 },
       priceVersion: 1,
     };
-    const plan = staticPlan(config, workspace, resolved, adapters);
+    const plan = staticPlan(config, workspace, wanted, adapters);
     if (isPlanRefusal(plan)) throw new Error(plan.code);
-    return Object.assign(call, { key, resolved, plan, reservation: { inputTokens: 1, outputTokens: 1, costNanoUsd: 1 } });
+    return Object.assign(call, { key, resolved: { ...wanted, plan }, plan, reservation: { inputTokens: 1, outputTokens: 1, costNanoUsd: 1 } });
   }
 
   return {

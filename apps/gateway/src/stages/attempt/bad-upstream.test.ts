@@ -52,6 +52,7 @@ const ESTIMATED = { ...GOOD, usageSource: 'estimate', billed: expect.any(Number)
 const CUT: Seen = { ...ESTIMATED, outcome: 'upstream_error', abortCase: 'partial', attempt: 'truncated', breaker: 'bad' };
 
 type Case = readonly [mode: 'whole' | 'stream', name: string, wire: Wire, seen: Seen, body?: string | RegExp];
+type Row = { readonly mode: Case[0]; readonly name: string; readonly wire: Wire; readonly seen: Seen; readonly body: Case[4] };
 
 const CASES: readonly Case[] = [
   ['whole', 'an HTML page', sized('HTTP/1.1 200 OK\r\ncontent-type: text/html', HTML), MALFORMED],
@@ -139,7 +140,7 @@ describe('a provider that sends', () => {
   });
   afterAll(() => upstream.close());
 
-  it.each(CASES)('%s: %s', async (...[mode, , wire, seen, body]: Case) => {
+  it.each(CASES.map(([mode, name, wire, seen, body]): Row => ({ mode, name, wire, seen, body })))('$mode: $name', async ({ mode, wire, seen, body }) => {
     upstream.wire = wire;
     const gateway = await startGateway({ primary: upstream.url, change: deadlines });
     try {
