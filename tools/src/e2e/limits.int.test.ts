@@ -5,9 +5,10 @@ import { type GatewayStack, startGatewayStack } from './gateway-stack.ts';
 
 let stack: GatewayStack;
 const BURST = { requests: { perSecond: 4, burst: 1 } };
+const hard = (meter: 'output_tokens', limit: number) => ({ id: 'month', meter, span: { kind: 'rolling' as const, seconds: 30 * 86_400, steps: 12 }, limit, mode: 'hard' as const, alertAtPercent: [80] });
 /** One call of 20 tokens fits, a second does not. */
 const broke = (status: 402 | 429) => ({
-  tenantLimits: { quotas: [{ id: 'month', meter: 'output_tokens' as const, span: { kind: 'rolling' as const, seconds: 30 * 86_400, steps: 12 }, limit: 30, mode: 'hard' as const, alertAtPercent: [80] }] },
+  tenantLimits: { quotas: [hard('output_tokens', 30)] },
   policy: { quotaStatus: status, defaultOutputTokens: 20 },
 });
 
@@ -17,6 +18,7 @@ beforeAll(async () => {
       { tenant: 'open', slug: 'open-prod', tenantLimits: { requests: { perSecond: 1_000, burst: 1_000 }, tokens: { perMinute: 1_000_000 } } },
       { tenant: 'slow', slug: 'slow-prod', tenantLimits: BURST },
       { tenant: 'calm', slug: 'calm-prod', tenantLimits: BURST },
+      { tenant: 'last', slug: 'last-prod', tenantLimits: { quotas: [hard('output_tokens', 10_000)] }, policy: { defaultOutputTokens: 100 } },
       { tenant: 'broke', slug: 'broke-prod', ...broke(402) },
       { tenant: 'poor', slug: 'poor-prod', ...broke(429) },
     ],
@@ -94,3 +96,13 @@ describe('the retry loop of an unmodified SDK', () => {
     expect([answer.headers.get('x-should-retry'), Number(answer.headers.get('retry-after')) > 60]).toEqual(['false', true]);
   });
 });
+
+it('200 calls at once on the last 10,000 tokens of a quota let in exactly what fits, and all of it is used', async () => {
+  const headers = { authorization: `Bearer ${keyOf('last-prod')}`, 'content-type': 'application/json' };
+  const body = JSON.stringify({ model: 'sim-small', messages, max_tokens: 100, sim: { output_tokens: 100, ttft_ms: 2_000 } });
+  const answers = await Promise.all(Array.from({ length: 200 }, () => fetch(`${stack.url}/v1/chat/completions`, { method: 'POST', headers, body })));
+  await Promise.all(answers.map((answer) => answer.text()));
+  expect([200, 402].map((status) => answers.filter((answer) => answer.status === status).length)).toEqual([100, 100]);
+  const usage = (await (await fetch(`${stack.url}/v1/usage`, { headers })).json()) as { quotas: { used: number; remaining: number }[] };
+  expect(usage.quotas).toEqual([expect.objectContaining({ window: 'month', used: 10_000, remaining: 0 })]);
+}, 30_000);
