@@ -1,6 +1,6 @@
 import type { Express } from 'express';
 import { z } from 'zod';
-import { Slug } from '@sluice/contracts';
+import { Slug, type Clock } from '@sluice/contracts';
 import { createApp, finishApp, serveOpenApi, type ApiRoute, type Logger, type Metrics } from '@sluice/service-kit';
 import type { ControlPlane } from './control-plane.ts';
 import { originCheck } from './origin-check.ts';
@@ -14,13 +14,14 @@ export interface BffDeps {
   metrics: Pick<Metrics, 'counter'>;
   controlPlane: ControlPlane;
   sessions: Sessions;
+  clock: Pick<Clock, 'now'>;
   allowedOrigins: readonly string[];
   /** `Host` headers to answer; all when absent. */
   allowedHosts?: readonly string[];
 }
 
 /** The console's backend as an Express application. */
-export function createBffApp({ logger, metrics, controlPlane, sessions, allowedOrigins, allowedHosts }: BffDeps): Express {
+export function createBffApp({ logger, metrics, controlPlane, sessions, clock, allowedOrigins, allowedHosts }: BffDeps): Express {
   const app = createApp({ logger, ...(allowedHosts === undefined ? {} : { allowedHosts }) });
   const answers = metrics.counter('sluice_bff_answers_total', 'Answers of the console backend', ['route', 'status']);
 
@@ -41,7 +42,7 @@ export function createBffApp({ logger, metrics, controlPlane, sessions, allowedO
   });
   addSessionRoutes(app, { sessions, controlPlane });
   const principalOf = createPrincipalOf(sessions);
-  for (const route of SCOPED_ROUTES) app[route.method](route.path, scopedHandler(route, { controlPlane, principalOf }));
+  for (const route of SCOPED_ROUTES) app[route.method](route.path, scopedHandler(route, { controlPlane, principalOf, clock }));
   finishApp(app, { logger });
   return app;
 }
@@ -53,6 +54,12 @@ function describe(route: ScopedRoute): ApiRoute {
     summary: `${route.summary} (${route.permission})${route.built === undefined ? '. Not built: 501' : ''}`,
     auth: 'session',
     query: z.object({ workspace: Slug }),
-    ...(route.built === undefined ? { status: 501 } : { response: route.built.view }),
+    ...(route.built === undefined
+      ? { status: 501 }
+      : {
+          ...(route.built.status === undefined ? {} : { status: route.built.status }),
+          ...(route.built.body === undefined ? {} : { body: route.built.body }),
+          ...(route.built.view === undefined ? {} : { response: route.built.view }),
+        }),
   };
 }

@@ -1,5 +1,5 @@
 import { Role, ROLE_PERMISSIONS } from '@sluice/contracts';
-import { SCOPED_ROUTES } from './route-table.ts';
+import { SCOPED_ROUTES, type ScopedRoute } from './route-table.ts';
 import { startTestBff, type TestBff } from './test-support/start-test-bff.ts';
 import { SECRET_FIELD } from './test-support/fake-control-plane.ts';
 
@@ -14,7 +14,10 @@ beforeEach(() => {
   bff.upstream.calls.length = 0;
 });
 
-const concrete = (path: string): string => path.replace(/:\w+/g, 'someid1234');
+const concrete = (path: string): string => path.replace(/:\w+/g, 'acmeKey00001');
+/** What a route needs in its body to do its work. */
+const BODY: Record<string, unknown> = { 'post /api/keys': { name: 'ci' } };
+const bodyOf = (route: ScopedRoute): unknown => BODY[`${route.method} ${route.path}`];
 const everyCell = SCOPED_ROUTES.flatMap((route) => Role.options.map((role) => ({ route, role, name: `${route.method} ${route.path} as ${role}` })));
 
 async function bytesWithoutRequestId(res: Response): Promise<string> {
@@ -23,16 +26,16 @@ async function bytesWithoutRequestId(res: Response): Promise<string> {
 
 describe('every route, every role', () => {
   it.each(everyCell)('$name gives what the role allows in the own workspace', async ({ route, role }) => {
-    const res = await bff.ask(tokens.get(role), route.method, `${concrete(route.path)}?workspace=acme-prod`);
+    const res = await bff.ask(tokens.get(role), route.method, `${concrete(route.path)}?workspace=acme-prod`, bodyOf(route));
     const allowed = ROLE_PERMISSIONS[role].includes(route.permission);
-    expect(res.status).toBe(!allowed ? 403 : route.built === undefined ? 501 : 200);
-    expect(bff.upstream.calls.length).toBe(res.status === 200 ? 1 : 0);
+    expect(res.status).toBe(!allowed ? 403 : route.built === undefined ? 501 : (route.built.status ?? 200));
+    expect(bff.upstream.calls.length).toBe(res.ok ? 1 : 0);
   });
 
   it.each(everyCell)('$name is the same 404 for another’s workspace as for one that does not exist', async ({ route, role }) => {
     const bodies = new Set<string>();
     for (const slug of ['globex-prod', 'acme-staging', 'no-such-place', 'constructor', '__proto__', 'ACME-PROD', 'acme-prod/', '..%2facme-prod', '']) {
-      const res = await bff.ask(tokens.get(role), route.method, `${concrete(route.path)}?workspace=${slug}`);
+      const res = await bff.ask(tokens.get(role), route.method, `${concrete(route.path)}?workspace=${slug}`, bodyOf(route));
       expect(res.status).toBe(404);
       bodies.add(await bytesWithoutRequestId(res));
     }
@@ -44,7 +47,7 @@ describe('every route, every role', () => {
 
   it.each(SCOPED_ROUTES.map((route) => ({ route, name: `${route.method} ${route.path}` })))('$name asks for a session', async ({ route }) => {
     for (const token of [undefined, 'x'.repeat(43)]) {
-      expect((await bff.ask(token, route.method, `${concrete(route.path)}?workspace=acme-prod`)).status).toBe(401);
+      expect((await bff.ask(token, route.method, `${concrete(route.path)}?workspace=acme-prod`, bodyOf(route))).status).toBe(401);
     }
     expect(bff.upstream.calls).toEqual([]);
   });
@@ -57,12 +60,13 @@ describe('every route, every role', () => {
 });
 
 describe('what a customer receives', () => {
-  const built = SCOPED_ROUTES.filter((route) => route.built !== undefined);
+  const shown = SCOPED_ROUTES.filter((route) => route.built?.view !== undefined);
 
-  it.each(built.map((route) => ({ route, name: route.path })))('$name hides every field that nobody chose to show', async ({ route }) => {
-    const res = await bff.ask(tokens.get('admin'), route.method, `${route.path}?workspace=acme-prod`);
+  it.each(shown.map((route) => ({ route, name: `${route.method} ${route.path}` })))('$name hides every field that nobody chose to show', async ({ route }) => {
+    const res = await bff.ask(tokens.get('admin'), route.method, `${route.path}?workspace=acme-prod`, bodyOf(route));
     const text = await res.text();
-    expect(res.status).toBe(200);
+    expect(res.ok).toBe(true);
+    expect(res.headers.get('cache-control')).toBe('private, no-store');
     expect(text).toContain('77');
     expect(text).not.toContain(SECRET_FIELD);
   });
@@ -103,5 +107,46 @@ describe('what a customer receives', () => {
   it('was asked in the name of the signed-in person', async () => {
     await bff.ask(tokens.get('viewer'), 'get', '/api/overview?workspace=acme-prod');
     expect(bff.upstream.lastPrincipal).toMatchObject({ email: 'viewer@acme-prod', roles: { 'acme-prod': 'viewer' } });
+  });
+});
+
+describe('the keys of a workspace', () => {
+  it('are listed newest first, with what is expired and what each may do, and without tags or digests', async () => {
+    const { rows } = (await (await bff.ask(tokens.get('developer'), 'get', '/api/keys?workspace=acme-prod')).json()) as { rows: Record<string, unknown>[] };
+    expect(rows.map(({ key_id, expired }) => [key_id, expired])).toEqual([['acmeKey00002', false], ['acmeKey00001', true]]);
+    expect(rows[0]).toMatchObject({ allow_models: ['sim-small'], allow_addresses: null, expires_at: null, limits: { requests: { per_second: 1, burst: 1 } } });
+    expect(Object.keys(rows[0] ?? {})).not.toContain('tags');
+  });
+
+  it.each([
+    ['no name', {}, 'name'],
+    ['a blank name', { name: ' ' }, 'name'],
+    ['an address that is none', { name: 'ci', allow_addresses: ['10.0.0.0/99'] }, 'allow_addresses.0'],
+    ['an expiry that is no time', { name: 'ci', expires_at: 'tomorrow' }, 'expires_at'],
+    ['limits, which are not for customers to give', { name: 'ci', limits: { requests: { perSecond: 1e6, burst: 1e6 } } }, ''],
+    ['another workspace', { name: 'ci', workspace: 'globex-prod' }, ''],
+    ['a key of its own making', { name: 'ci', keyId: 'mine' }, ''],
+  ])('are not made with %s, and the control plane is not asked', async (_what, body, path) => {
+    const res = await bff.ask(tokens.get('admin'), 'post', '/api/keys?workspace=acme-prod', body);
+    const { errors } = (await res.json()) as { errors: { path: string }[] };
+    expect([res.status, errors.map((error) => error.path)]).toEqual([400, [path]]);
+    expect(bff.upstream.calls).toEqual([]);
+  });
+
+  it('that the control plane refuses come back with the field in the console\'s words, and nothing else', async () => {
+    const res = await bff.ask(tokens.get('admin'), 'post', '/api/keys?workspace=acme-prod', { name: 'ci', allow_models: ['gone'] });
+    const body = (await res.json()) as { errors: unknown };
+    expect(body.errors).toEqual([{ path: 'allow_models', message: 'there is no model gone' }, { path: '', message: 'x' }]);
+    expect(JSON.stringify(body)).not.toContain(SECRET_FIELD);
+  });
+
+  it('are revoked by id; one that is not there, or is no id, is the 404 of everybody', async () => {
+    expect((await bff.ask(tokens.get('developer'), 'delete', '/api/keys/acmeKey00001?workspace=acme-prod')).status).toBe(204);
+    expect(bff.upstream.calls).toEqual(['DELETE /internal/workspaces/acme-prod/keys/acmeKey00001']);
+    for (const id of ['nosuchkey000', '..%2f..%2fpolicy', 'x y']) {
+      const res = await bff.ask(tokens.get('developer'), 'delete', `/api/keys/${id}?workspace=acme-prod`);
+      expect(await bytesWithoutRequestId(res)).toBe('{"type":"about:blank","title":"Not found","status":404,"request_id":"…"}');
+    }
+    expect(bff.upstream.calls).toHaveLength(2);
   });
 });

@@ -1,12 +1,16 @@
 import {
   OUTCOMES,
   ROLE_PERMISSIONS,
+  type CreateKeyResponse,
   type CustomerLimits,
+  type KeysView,
+  type NewKeyView,
   type Outcome,
   type OverviewView,
   type Principal,
   type RequestsView,
   type SessionView,
+  type TenantKeys,
   type TenantOverview,
   type TenantRequests,
   type TenantUsage,
@@ -79,6 +83,24 @@ export function projectRequests(from: TenantRequests, sight: Sight): RequestsVie
     })),
     next_cursor: from.next_cursor,
   };
+}
+
+export function projectKeys(from: TenantKeys, nowMs: number): KeysView {
+  const rows = from.rows.map((key) => ({
+    key_id: key.keyId,
+    name: key.name,
+    created_at: key.createdAt,
+    expires_at: key.expiresAt ?? null,
+    expired: key.expiresAt !== undefined && Date.parse(key.expiresAt) <= nowMs,
+    allow_models: key.allowModels === undefined ? null : [...key.allowModels],
+    allow_addresses: key.allowAddresses === undefined ? null : [...key.allowAddresses],
+    limits: key.limits === undefined ? null : projectLimits(key.limits),
+  }));
+  return { rows: rows.toSorted((a, b) => Date.parse(b.created_at) - Date.parse(a.created_at)) };
+}
+
+export function projectNewKey(from: CreateKeyResponse): NewKeyView {
+  return { key_id: from.keyId, key: from.key, name: from.name };
 }
 
 function projectOutcomes(from: Partial<Record<Outcome, number | undefined>>): Partial<Record<Outcome, number>> {

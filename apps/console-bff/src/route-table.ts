@@ -1,7 +1,7 @@
-import { Instant, OverviewView, RequestsView, UsageView, type Permission, type Principal } from '@sluice/contracts';
+import { Instant, KeyId, KeysView, NewKeyRequest, NewKeyView, OverviewView, RequestsView, UsageView, type Permission, type Principal } from '@sluice/contracts';
 import { z } from 'zod';
 import type { ControlPlane } from './control-plane.ts';
-import { projectOverview, projectRequests, projectUsage, type Sight } from './projections.ts';
+import { projectKeys, projectNewKey, projectOverview, projectRequests, projectUsage, type Sight } from './projections.ts';
 
 export interface ScopedCall {
   readonly principal: Principal;
@@ -9,6 +9,10 @@ export interface ScopedCall {
   readonly sight: Sight;
   /** Parsed by the route's `query`. */
   readonly query: Record<string, string>;
+  readonly params: Readonly<Record<string, string>>;
+  /** As it came; a route with a body parses it by its own schema. */
+  readonly body: unknown;
+  readonly nowMs: number;
 }
 
 /** A route that shows something of one workspace. All of them take `?workspace=<slug>` and are scoped in one place. */
@@ -20,9 +24,13 @@ export interface ScopedRoute {
   /** Absent while the route is not built: it is scoped all the same, and answers 501. */
   readonly built?: {
     readonly query?: z.ZodType<Record<string, string>>;
-    /** Checked on the way out. */
-    readonly view: z.ZodType;
-    /** Undefined when there is no such workspace. */
+    /** What the route takes; other fields are a 400. */
+    readonly body?: z.ZodType;
+    /** 200 unless told; 204 has no view. */
+    readonly status?: 201 | 204;
+    /** Checked on the way out; absent for an answer without a body. */
+    readonly view?: z.ZodType;
+    /** Undefined when there is no such workspace, or thing in it. */
     answer(controlPlane: ControlPlane, call: ScopedCall): Promise<unknown>;
   };
 }
@@ -75,9 +83,53 @@ export const SCOPED_ROUTES: readonly ScopedRoute[] = [
   },
   { method: 'get', path: '/api/policy', summary: 'The policy of a workspace', permission: 'policy:read' },
   { method: 'put', path: '/api/policy', summary: 'Changes the policy of a workspace', permission: 'policy:write' },
-  { method: 'get', path: '/api/keys', summary: 'API keys of a workspace', permission: 'keys:write' },
-  { method: 'post', path: '/api/keys', summary: 'Makes an API key', permission: 'keys:write' },
-  { method: 'delete', path: '/api/keys/:keyId', summary: 'Revokes an API key', permission: 'keys:write' },
+  {
+    method: 'get',
+    path: '/api/keys',
+    summary: 'API keys of a workspace, newest first; never the keys themselves',
+    permission: 'keys:write',
+    built: {
+      view: KeysView,
+      async answer(controlPlane, { principal, slug, nowMs }) {
+        const found = await controlPlane.keys(principal, slug);
+        return found && projectKeys(found, nowMs);
+      },
+    },
+  },
+  {
+    method: 'post',
+    path: '/api/keys',
+    summary: 'Makes an API key; the answer is the only time it is shown',
+    permission: 'keys:write',
+    built: {
+      body: NewKeyRequest,
+      status: 201,
+      view: NewKeyView,
+      async answer(controlPlane, { principal, slug, body }) {
+        const { name, expires_at, allow_models, allow_addresses } = body as NewKeyRequest;
+        const made = await controlPlane.createKey(principal, slug, {
+          name,
+          ...(expires_at === undefined ? {} : { expiresAt: expires_at }),
+          ...(allow_models === undefined ? {} : { allowModels: allow_models }),
+          ...(allow_addresses === undefined ? {} : { allowAddresses: allow_addresses }),
+        });
+        return made && projectNewKey(made);
+      },
+    },
+  },
+  {
+    method: 'delete',
+    path: '/api/keys/:keyId',
+    summary: 'Revokes an API key; every gateway hears of it in under a second',
+    permission: 'keys:write',
+    built: {
+      status: 204,
+      async answer(controlPlane, { principal, slug, params }) {
+        const keyId = KeyId.safeParse(params['keyId']);
+        return keyId.success && (await controlPlane.revokeKey(principal, slug, keyId.data)) ? {} : undefined;
+      },
+    },
+  },
   { method: 'get', path: '/api/members', summary: 'Who has which role', permission: 'members:write' },
   { method: 'post', path: '/api/members', summary: 'Grants a role', permission: 'members:write' },
   { method: 'get', path: '/api/billing', summary: 'Invoice, forecast and overage', permission: 'billing:read' },

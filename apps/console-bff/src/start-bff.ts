@@ -34,6 +34,7 @@ export async function startBff({ env, logger }: { env: Record<string, string | u
       onFault: (fault) => logger.warn({ err: fault }, 'the control plane gave no usable answer'),
     }),
     sessions: createSessions({ clock: systemClock }),
+    clock: systemClock,
     allowedOrigins: origins,
     allowedHosts: origins.map((origin) => new URL(origin).host),
   });

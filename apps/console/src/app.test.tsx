@@ -10,7 +10,7 @@ const SESSION = {
   userId: 'u1',
   email: 'vera@acme.test',
   roles: { 'acme-prod': 'admin', 'acme-staging': 'viewer' },
-  permissions: { 'acme-prod': ['usage:read', 'cost:read', 'trace:read'], 'acme-staging': ['usage:read'] },
+  permissions: { 'acme-prod': ['usage:read', 'cost:read', 'trace:read', 'keys:write'], 'acme-staging': ['usage:read'] },
 };
 const OVERVIEW = {
   workspace: 'acme-prod',
@@ -27,20 +27,23 @@ const REQUESTS = {
 };
 
 const asked: string[] = [];
+const sent: unknown[] = [];
 let answers: Record<string, { status: number; body: unknown }> = {};
 const realFetch = globalThis.fetch;
 
 beforeEach(() => {
   asked.length = 0;
+  sent.length = 0;
   answers = {
     'GET /api/session': { status: 200, body: SESSION },
     'GET /api/overview': { status: 200, body: OVERVIEW },
     'GET /api/usage': { status: 200, body: { points: [] } },
     'GET /api/requests': { status: 200, body: REQUESTS },
   };
-  globalThis.fetch = jest.fn(async (input: unknown, init?: { method?: string }) => {
+  globalThis.fetch = jest.fn(async (input: unknown, init?: { method?: string; body?: string }) => {
     const path = String(input);
     asked.push(path);
+    if (init?.body !== undefined) sent.push(JSON.parse(init.body));
     const { status, body } = answers[`${init?.method ?? 'GET'} ${path.split('?')[0]}`] ?? { status: 404, body: { title: 'Not found' } };
     return { ok: status < 300, status, json: async () => body };
   }) as unknown as typeof fetch;
@@ -97,6 +100,48 @@ describe('console', () => {
     await user.click(screen.getByRole('button', { name: 'Requests' }));
     expect(screen.getByText(/needs trace:read/)).toBeTruthy();
     expect(asked.filter((path) => path.startsWith('/api/requests'))).toEqual([]);
+  });
+
+  const KEY = { key_id: 'acmeKey00001', name: 'ci', created_at: '2026-01-01T10:11:12.000Z', expires_at: null, expired: false, allow_models: ['sim-small'], allow_addresses: null, limits: null };
+
+  it('makes a key, shows it once, and forgets it when it is stored', async () => {
+    answers['GET /api/keys'] = { status: 200, body: { rows: [] } };
+    answers['POST /api/keys'] = { status: 201, body: { key_id: KEY.key_id, key: 'sk-sluice-once', name: 'ci' } };
+    const user = show();
+    await user.click(await screen.findByRole('button', { name: 'API keys' }));
+    expect(await screen.findByText(/No keys yet/)).toBeTruthy();
+    await user.type(screen.getByLabelText('Name'), 'ci');
+    await user.type(screen.getByLabelText(/Models/), 'sim-small, sim-medium');
+    answers['GET /api/keys'] = { status: 200, body: { rows: [KEY] } };
+    await user.click(screen.getByRole('button', { name: 'Make key' }));
+    expect(await screen.findByText('sk-sluice-once')).toBeTruthy();
+    expect(sent.at(-1)).toEqual({ name: 'ci', allow_models: ['sim-small', 'sim-medium'] });
+    expect(await screen.findByText('acmeKey00001')).toBeTruthy();
+    await user.click(screen.getByRole('button', { name: 'I have stored it' }));
+    expect(screen.queryByText('sk-sluice-once')).toBeNull();
+  });
+
+  it('says which field of a new key is wrong', async () => {
+    answers['GET /api/keys'] = { status: 200, body: { rows: [] } };
+    answers['POST /api/keys'] = { status: 400, body: { title: 'This key cannot be made', errors: [{ path: 'allow_models', message: 'there is no model gone' }] } };
+    const user = show();
+    await user.click(await screen.findByRole('button', { name: 'API keys' }));
+    await user.type(await screen.findByLabelText('Name'), 'ci');
+    await user.click(screen.getByRole('button', { name: 'Make key' }));
+    expect((await screen.findByRole('alert')).textContent).toBe('This key cannot be made. allow models: there is no model gone');
+  });
+
+  it('revokes a key only after asking once more', async () => {
+    answers['GET /api/keys'] = { status: 200, body: { rows: [KEY] } };
+    answers['DELETE /api/keys/acmeKey00001'] = { status: 204, body: undefined };
+    const user = show();
+    await user.click(await screen.findByRole('button', { name: 'API keys' }));
+    await user.click(await screen.findByRole('button', { name: 'Revoke ci' }));
+    expect(asked.some((path) => path.startsWith('/api/keys/'))).toBe(false);
+    answers['GET /api/keys'] = { status: 200, body: { rows: [] } };
+    await user.click(screen.getByRole('button', { name: 'Revoke for good' }));
+    expect(await screen.findByText(/No keys yet/)).toBeTruthy();
+    expect(asked).toContain('/api/keys/acmeKey00001?workspace=acme-prod');
   });
 
   it('names the pages that are not there yet', async () => {

@@ -52,6 +52,12 @@ const BODIES: Record<string, (slug: string) => object> = {
     ],
     next_cursor: 'c2',
   }),
+  keys: (slug) => ({
+    rows: [
+      { keyId: 'acmeKey00001', name: 'old 77', workspace: slug, createdAt: '2026-01-01T00:00:00.000Z', expiresAt: '2026-02-01T00:00:00.000Z', tags: {} },
+      { keyId: 'acmeKey00002', name: 'new', workspace: slug, createdAt: '2026-03-01T00:00:00.000Z', allowModels: ['sim-small'], limits: { requests: { perSecond: 1, burst: 1 }, quotas: [] }, tags: {} },
+    ],
+  }),
 };
 
 /** Adds the secret to every object, however deep. */
@@ -86,6 +92,12 @@ export async function startFakeControlPlane(clock: Pick<Clock, 'now'>): Promise<
     const [, slug = '', what = ''] = /^\/internal\/workspaces\/([^/?]+)\/(\w+)/.exec(req.url ?? '') ?? [];
     state.lastPrincipal = verifyPrincipal(String(req.headers[PRINCIPAL_HEADER]), PRINCIPAL_KEY, clock);
     if (state.lastPrincipal === undefined) return { status: 401 };
+    if (what === 'keys' && req.method === 'POST') {
+      const { name, allowModels } = JSON.parse(body) as { name: string; allowModels?: string[] };
+      if (allowModels?.includes('gone') === true) return { status: 400, body: poison({ title: 'No', errors: [{ path: 'allowModels.0', message: 'there is no model gone' }, { path: SECRET_FIELD, message: 'x' }] }) };
+      return { status: 201, body: poison({ keyId: 'acmeKey00003', key: 'sk-sluice-acmeKey00003-77', name }) };
+    }
+    if (what === 'keys' && req.method === 'DELETE') return { status: req.url?.endsWith('/nosuchkey000') === true ? 404 : 204 };
     const make = BODIES[what];
     if (make === undefined || slug === 'gone-prod') return { status: 404 };
     return { status: 200, body: poison(make(slug)) };

@@ -13,7 +13,7 @@ export interface TestBff {
   /** Signs in as `<role>@<workspace>` and gives the bearer token. */
   signIn(email: string): Promise<string>;
   /** Asks as the holder of a token. */
-  ask(token: string | undefined, method: string, path: string): Promise<Response>;
+  ask(token: string | undefined, method: string, path: string, body?: unknown): Promise<Response>;
   close(): Promise<void>;
 }
 
@@ -29,6 +29,7 @@ export async function startTestBff(): Promise<TestBff> {
     metrics,
     controlPlane: createControlPlane({ baseUrl: upstream.url, token: BFF_TOKEN, principalKey: PRINCIPAL_KEY, clock, timeoutMs: 2000 }),
     sessions: createSessions({ clock }),
+    clock,
     allowedOrigins: [ALLOWED_ORIGIN],
   });
   const server = await listen(app, { host: '127.0.0.1', port: 0, graceMs: 10 });
@@ -46,7 +47,12 @@ export async function startTestBff(): Promise<TestBff> {
       });
       return ((await res.json()) as { token: string }).token;
     },
-    ask: (token, method, path) => fetch(server.url + path, { method: method.toUpperCase(), headers: token === undefined ? {} : { authorization: `Bearer ${token}` } }),
+    ask: (token, method, path, body) =>
+      fetch(server.url + path, {
+        method: method.toUpperCase(),
+        headers: { ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      }),
     async close() {
       await server.close();
       await upstream.close();

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import type { Permission, SessionView } from '@sluice/contracts';
+import { Keys } from './keys.tsx';
 import { Overview } from './overview.tsx';
 import { Requests } from './requests.tsx';
 import { Usage } from './usage.tsx';
@@ -8,10 +9,11 @@ const PAGES = [
   { id: 'overview', title: 'Overview', permission: 'usage:read' },
   { id: 'usage', title: 'Usage', permission: 'usage:read' },
   { id: 'requests', title: 'Requests', permission: 'trace:read' },
+  { id: 'keys', title: 'API keys', permission: 'keys:write' },
 ] as const satisfies readonly { id: string; title: string; permission: Permission }[];
 type PageId = (typeof PAGES)[number]['id'];
 
-const NOT_THERE_YET = ['Limits and policy', 'API keys', 'Members', 'Billing', 'Playground'];
+const NOT_THERE_YET = ['Limits and policy', 'Members', 'Billing', 'Playground'];
 
 /** Everything of one workspace, with the switch to the person's other ones. */
 export function Workspace({ session, onSignOut }: { session: SessionView; onSignOut: () => void }) {
@@ -55,6 +57,14 @@ function Page({ id, slug, permissions }: { id: PageId; slug: string; permissions
   if (needed !== undefined && !permissions.includes(needed)) {
     return <p className="notice warn">Your role in this workspace does not include this page (it needs {needed}).</p>;
   }
-  if (id === 'overview') return <Overview slug={slug} />;
-  return id === 'usage' ? <Usage slug={slug} /> : <Requests slug={slug} />;
+  switch (id) {
+    case 'overview':
+      return <Overview slug={slug} />;
+    case 'usage':
+      return <Usage slug={slug} />;
+    case 'requests':
+      return <Requests slug={slug} />;
+    case 'keys':
+      return <Keys slug={slug} />;
+  }
 }

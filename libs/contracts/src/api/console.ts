@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Instant, Name, NanoUsd, Slug } from '../ids.ts';
+import { Instant, KeyId, Name, NanoUsd, Slug } from '../ids.ts';
 import { Outcome } from '../outcomes.ts';
 import { QuotaMeter } from '../policy.ts';
 import { Permission, Role } from '../tenancy.ts';
@@ -81,3 +81,36 @@ export const RequestsView = z.strictObject({
   next_cursor: z.string().nullable(),
 });
 export type RequestsView = z.infer<typeof RequestsView>;
+
+export const KeysView = z.strictObject({
+  /** Newest first. */
+  rows: z.array(
+    z.strictObject({
+      key_id: KeyId,
+      name: z.string(),
+      created_at: Instant,
+      expires_at: Instant.nullable(),
+      expired: z.boolean(),
+      /** Null when every model of the workspace may be used. */
+      allow_models: z.array(Name).nullable(),
+      /** CIDR ranges; null when the key may be used from everywhere. */
+      allow_addresses: z.array(z.string()).nullable(),
+      /** Null when only the limits of workspace and tenant hold. */
+      limits: CustomerLimits.nullable(),
+    }),
+  ),
+});
+export type KeysView = z.infer<typeof KeysView>;
+
+/** What a person may set of a new key. */
+export const NewKeyRequest = z.strictObject({
+  name: z.string().trim().min(1).max(100),
+  expires_at: Instant.optional(),
+  allow_models: z.array(Name).min(1).max(50).optional(),
+  allow_addresses: z.array(z.union([z.cidrv4(), z.cidrv6()])).min(1).max(50).optional(),
+});
+export type NewKeyRequest = z.infer<typeof NewKeyRequest>;
+
+/** The only time that the key is shown. */
+export const NewKeyView = z.strictObject({ key_id: KeyId, key: z.string(), name: z.string() });
+export type NewKeyView = z.infer<typeof NewKeyView>;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Instant, Name, NanoUsd, Slug } from '../ids.ts';
+import { Instant, KeyId, Name, NanoUsd, Slug } from '../ids.ts';
 import { Outcome } from '../outcomes.ts';
 import { QuotaMeter } from '../policy.ts';
 import { Principal } from '../tenancy.ts';
@@ -103,3 +103,21 @@ export const TenantRequests = z.object({
   next_cursor: z.string().nullable(),
 });
 export type TenantRequests = z.infer<typeof TenantRequests>;
+
+/** `GET /internal/workspaces/<slug>/keys`. `POST` takes `CreateKeyRequest` and answers `CreateKeyResponse`; `DELETE …/keys/<keyId>` answers 204. */
+export const TenantKeys = z.object({
+  rows: z
+    .array(
+      z.object({
+        keyId: KeyId,
+        name: z.string(),
+        createdAt: Instant,
+        expiresAt: Instant.optional(),
+        allowModels: z.array(Name).optional(),
+        allowAddresses: z.array(z.string()).optional(),
+        limits: readableLimits.optional(),
+      }),
+    )
+    .max(10_000),
+});
+export type TenantKeys = z.infer<typeof TenantKeys>;
