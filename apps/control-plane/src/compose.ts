@@ -29,6 +29,8 @@ export interface StartOptions {
   readonly consoleDir: string;
 }
 
+/** The ledger takes events in any order and writes together what several receivers bring; each holds ten messages. */
+const METERING_RECEIVERS = 8;
 const BEAT_MS = 1_000;
 const OUTBOX_WATCH_MS = 5_000;
 const RELAY_INTERVAL_MS = 200;
@@ -56,7 +58,7 @@ export async function startControlPlane({ env, logger, consoleDir }: StartOption
     ledger,
     db: database.db,
     clock,
-    consumerFactory: (name, handler) => createSqsConsumer({ spine, queue: declaredQueue(name), handler, logger, ready: () => database.healthy(), onBatch: (batch) => spineMetrics.batch(name, batch) }),
+    consumerFactory: (name, handler) => createSqsConsumer({ spine, queue: declaredQueue(name), handler, logger, receivers: name === 'metering' ? METERING_RECEIVERS : 1, ready: () => database.healthy(), onBatch: (batch) => spineMetrics.batch(name, batch) }),
   });
   const queues = createQueueAdmin({
     topology: TOPOLOGY,

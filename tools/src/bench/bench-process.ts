@@ -6,8 +6,8 @@ import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isHealthy, type HealthCheck } from '../supervisor/health-check.ts';
 
-/** `target` has the first core for itself; everything else is on the others. */
-export type Core = 'target' | 'rest';
+/** `target` has the first core for itself; the `rest` is on the others; `any` uses them all. */
+export type Core = 'target' | 'rest' | 'any';
 
 const cores = availableParallelism();
 
@@ -25,7 +25,7 @@ export const pinned = cores > 1 && works('taskset', ['-c', '0', 'true']);
 
 function command(core: Core, args: readonly string[]): [string, string[]] {
   const node = [process.execPath, '--conditions=@sluice/source', '--disable-warning=ExperimentalWarning', ...args];
-  if (!pinned) return [process.execPath, node.slice(1)];
+  if (!pinned || core === 'any') return [process.execPath, node.slice(1)];
   return ['taskset', ['-c', core === 'target' ? '0' : `1-${cores - 1}`, ...node]];
 }
 

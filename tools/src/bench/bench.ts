@@ -1,5 +1,5 @@
 import type { StackSettings } from '../stack/settings.ts';
-import { runBenchScript } from './bench-process.ts';
+import { runBenchScript, type Core } from './bench-process.ts';
 import { startBenchTargets, type BenchTargets } from './bench-targets.ts';
 import { benchChunks, benchFirstToken, benchManyStreams, benchMemory } from './streams.ts';
 import { benchWholeAnswers } from './whole-answers.ts';
@@ -13,7 +13,8 @@ const SECTIONS: Readonly<Record<string, Section>> = {
   chunks: benchChunks,
   'first-token': benchFirstToken,
   'many-streams': (bench, rounds) => benchManyStreams(bench, Math.min(rounds, 3)),
-  limits: ({ root }) => benchLimits(root),
+  limits: ({ root }) => benchScript(root, 'libs/limits/bench/limits.bench.ts', 'target'),
+  ledger: ({ root }, rounds) => benchScript(root, 'apps/control-plane/src/bench/ledger-insert.bench.ts', 'any', { BENCH_ROUNDS: String(rounds) }),
 };
 
 /**
@@ -39,9 +40,8 @@ export async function bench({ root, env }: StackSettings): Promise<number> {
   return 0;
 }
 
-/** The limits library's own benchmark. */
-async function benchLimits(root: string): Promise<void> {
-  const entry = 'libs/limits/bench/limits.bench.ts';
+/** A project's own benchmark. */
+async function benchScript(root: string, entry: string, core: Core, env: NodeJS.ProcessEnv = {}): Promise<void> {
   console.log(`\n${entry}`);
-  console.log(await runBenchScript(root, entry, 'target', {}));
+  console.log(await runBenchScript(root, entry, core, env));
 }

@@ -1,4 +1,5 @@
 import type { DeepCheck } from '../deep/deep-check.ts';
+import { ledgerScale } from '../deep/ledger-scale.ts';
 import { runDeepChecks } from '../deep/run-deep-checks.ts';
 import type { StackSettings } from '../stack/settings.ts';
 import { isRunning } from '../stack/running-stack.ts';
@@ -14,6 +15,7 @@ const CHECKS: readonly DeepCheck[] = [
       return 'see its lines above';
     },
   },
+  ledgerScale,
 ];
 
 /** The long versions of `verify`: minutes each. Words after the verb select checks by name: `make verify-deep CHECK=terraform`. */

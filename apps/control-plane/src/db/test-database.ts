@@ -37,10 +37,12 @@ export function testServers(env: NodeJS.ProcessEnv = process.env): readonly Test
 /**
  * PostgreSQL for tests: the server of TEST_DATABASE_URL (its user may create databases), or one that is started here in a
  * folder of its own and removed by `stop`. As root it runs as the user `postgres`.
+ *
+ * @param flags settings of a server that is started; the default trades durability for speed.
  */
-export async function startTestServer(env: NodeJS.ProcessEnv = process.env): Promise<TestServer> {
+export async function startTestServer(env: NodeJS.ProcessEnv = process.env, flags: readonly string[] = FLAGS): Promise<TestServer> {
   const given = env['TEST_DATABASE_URL'];
-  return onServer(given === undefined ? await startEmbedded() : { url: given });
+  return onServer(given === undefined ? await startEmbedded(flags) : { url: given });
 }
 
 /** A server that is there; one with `stop` was started for the test. */
@@ -117,7 +119,7 @@ async function startSystem(bin: string): Promise<{ url: string; stop(): Promise<
   };
 }
 
-async function startEmbedded(): Promise<{ url: string; stop(): Promise<void> }> {
+async function startEmbedded(flags: readonly string[]): Promise<{ url: string; stop(): Promise<void> }> {
   const { folder } = await makeFolder();
   const port = await freePort();
   const server = new EmbeddedPostgres({
@@ -127,7 +129,7 @@ async function startEmbedded(): Promise<{ url: string; stop(): Promise<void> }> 
     password: 'test',
     persistent: true,
     initdbFlags: ['--no-sync', '--encoding=UTF8', '--locale=C'],
-    postgresFlags: FLAGS.flatMap((flag) => ['-c', flag]),
+    postgresFlags: flags.flatMap((flag) => ['-c', flag]),
     onLog: () => undefined,
     onError: () => undefined,
   });

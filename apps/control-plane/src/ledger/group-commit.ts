@@ -42,6 +42,8 @@ export function createGroupCommit<T, R>(commit: (items: readonly T[]) => Promise
   async function run(): Promise<void> {
     running = true;
     while (waiting.length > 0) {
+      // Who was just served may have more at hand: it is part of this group, not of the one after.
+      await new Promise((resolve) => setImmediate(resolve));
       const group = takeGroup();
       if (group.length === 1) {
         await commitAlone(group[0] as Waiting<T, R>);

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import type { Executor } from '../db/open-database.ts';
 import { LEDGER_COLUMNS, type LedgerRecord } from './ledger-columns.ts';
 import { addToRollup, ROLLUP_COLUMNS, ROLLUP_SOURCE, sumHours, sumRows } from './rollup-sql.ts';
@@ -14,7 +14,6 @@ export interface NewRow extends LedgerRecord {
 const SAME_EVENT_MS = 35 * 86_400_000;
 
 const NAMES = LEDGER_COLUMNS.map(({ name }) => name).join(', ');
-const DEFINITION = LEDGER_COLUMNS.map(({ name, type }) => `${name} ${type}`).join(', ');
 
 /**
  * Adds the rows that are not held yet, and their sums to both rollups, in one statement. The caller holds the writer lock.
@@ -32,9 +31,9 @@ export async function insertRows(tx: Executor, rows: readonly NewRow[]): Promise
   const added = await tx.execute<{ ids: string[] | null; touched: string }>(sql`
     with fresh as (
       insert into ledger (${sql.raw(NAMES)})
-      select ${sql.raw(NAMES)} from jsonb_to_recordset(${JSON.stringify([...unique.values()])}::jsonb) as incoming(${sql.raw(DEFINITION)})
+      select ${sql.raw(NAMES)} from unnest(${asColumns([...unique.values()])}) as incoming(${sql.raw(NAMES)})
       where not exists (
-        select from ledger held where held.request_id = incoming.request_id and held.event_id = incoming.event_id and held.occurred_at >= ${since}::timestamptz
+        select from ledger held where held.request_id = incoming.request_id and held.event_id = incoming.event_id and held.occurred_at >= ${since}::timestamptz offset 0
       )
       on conflict do nothing returning event_id, ${sql.raw(ROLLUP_SOURCE)}
     ), summed as materialized (${sql.raw(sumRows('hour', 'fresh'))}),
@@ -42,6 +41,28 @@ export async function insertRows(tx: Executor, rows: readonly NewRow[]): Promise
     days as (${sql.raw(addToRollup('day', sumHours('summed')))} returning 1)
     select (select array_agg(event_id) from fresh) as ids, (select count(*) from hours) + (select count(*) from days) as touched`);
   return { fresh: new Set(added.rows[0]?.ids ?? []), rollupRows: Number(added.rows[0]?.touched ?? 0) };
+}
+
+/** The rows as one array for each column: the server reads them in half the time that JSON takes it. */
+function asColumns(rows: readonly NewRow[]): SQL {
+  const arrays = LEDGER_COLUMNS.map(({ name, type }) => {
+    const values = rows.map((row) => (type === 'jsonb' ? JSON.stringify(row[name]) : storable(name, row[name])) ?? null);
+    return sql`${sql.param(values)}::${sql.raw(type)}[]`;
+  });
+  return sql.join(arrays, sql`, `);
+}
+
+/** What the server would refuse a value with (invalid character). */
+class UnstorableText extends Error {
+  readonly code = '22021';
+}
+
+/** The driver would put a replacement character for half of a surrogate pair, in silence; the server knows no NUL. */
+function storable(name: string, value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  if (!value.isWellFormed()) throw new UnstorableText(`${name} holds unsupported Unicode: half of a surrogate pair`);
+  if (value.includes('\0')) throw new UnstorableText(`${name} holds unsupported Unicode: a NUL character`);
+  return value;
 }
 
 const ULID_ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';

@@ -170,7 +170,7 @@ describe.each(testServers())('the ledger on $name', ({ start }) => {
       ]);
       expect([...verdict.failed.keys()].sort()).toEqual(['b', 'c', 'd']);
       expect(verdict.failed.get('c')).toContain('schema');
-      expect(verdict.failed.get('d')).toContain('refuses');
+      expect(verdict.failed.get('d')).toContain('cannot be stored');
       expect(await count('ledger')).toBe(2);
       expect(moved.at(-1)).toEqual({ gateway_id: 'gw-1', epoch: 1, sequence: 2 });
     });
