@@ -15,7 +15,9 @@ import { z } from 'zod';
 /** What the BFF asks the control plane. Every method throws a ProblemError 502 when it does not answer as agreed. */
 export interface ControlPlane {
   /** The person; undefined when e-mail and password do not match. Throws 429 while the account is locked out. */
-  signIn(email: string, password: string): Promise<Principal | undefined>;
+  signIn(email: string, password: string, address?: string): Promise<Principal | undefined>;
+  /** Has a sign-out recorded. Never throws: whoever signs out is signed out. */
+  signedOut(principal: Principal): Promise<void>;
   /** Undefined when the workspace is not there. */
   overview(principal: Principal, slug: string): Promise<TenantOverview | undefined>;
   usage(principal: Principal, slug: string, query: Record<string, string>): Promise<TenantUsage | undefined>;
@@ -103,11 +105,11 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   const workspacePath = (slug: string): string => `/internal/workspaces/${encodeURIComponent(slug)}`;
 
   return {
-    async signIn(email, password) {
+    async signIn(email, password, address) {
       const answer = await call('/internal/people/session', {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ email, password }),
+        body: JSON.stringify({ email, password, ...(address !== undefined && { address }) }),
       });
       if (answer.status === 401) return undefined;
       if (answer.status === 429) {
@@ -119,6 +121,13 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
       }
       if (answer.status !== 200) throw unavailable(new Error(`the control plane answered ${answer.status}`));
       return read(Principal, answer.body);
+    },
+    async signedOut(principal) {
+      try {
+        await call('/internal/people/session/ended', { method: 'POST', headers: { [PRINCIPAL_HEADER]: signPrincipal(principal, principalKey, clock) } });
+      } catch {
+        // `call` has told of it.
+      }
     },
     overview: (principal, slug) => ask(TenantOverview, principal, `${workspacePath(slug)}/overview`, {}),
     usage: (principal, slug, query) => ask(TenantUsage, principal, `${workspacePath(slug)}/usage`, query),

@@ -27,7 +27,7 @@ export function addSessionRoutes(app: Express, { sessions, controlPlane }: { ses
 
   app.post('/api/session', async (req, res) => {
     const body = parseBody(SessionRequest, req);
-    const principal = await controlPlane.signIn(body.email ?? body.user ?? '', body.password);
+    const principal = await controlPlane.signIn(body.email ?? body.user ?? '', body.password, req.socket.remoteAddress);
     if (principal === undefined) throw new ProblemError(401, 'E-mail address or password is wrong');
     const previous = sessionTokenOf(req);
     if (previous !== undefined) sessions.end(previous);
@@ -47,7 +47,9 @@ export function addSessionRoutes(app: Express, { sessions, controlPlane }: { ses
 
   app.delete('/api/session', (req, res) => {
     const token = sessionTokenOf(req);
+    const principal = token === undefined ? undefined : sessions.find(token);
     if (token !== undefined) sessions.end(token);
+    if (principal !== undefined) void controlPlane.signedOut(principal);
     clearSessionCookie(res);
     res.status(204).end();
   });

@@ -97,7 +97,8 @@ export async function createControlPlane(ports: ControlPlanePorts, settings: Con
     signIn: await createOperatorSignIn({ clock, ...settings.operator }),
     onAuditError: warn('an audit record could not be written'),
     state: { build, hub },
-    internal: { stream, reports, people: createPeople({ repository: ports.people }) },
+    internal: { stream, reports },
+    people: createPeople({ repository: ports.people }),
     ...(ports.chaos === undefined ? {} : { chaos: { ...ports.chaos, actions, stream } }),
   });
   const authenticate = createAuthenticate({ sessions, clock, gatewayToken: settings.gatewayToken, bffToken: settings.bffToken, principalKey: settings.principalKey });

@@ -17,6 +17,7 @@ import { pipelineOf } from './pipeline.ts';
 import { createCallReport } from './report/call-report.ts';
 import { createGatewayMetrics } from './report/gateway-metrics.ts';
 import { createHealthAnomalies } from './report/health-anomalies.ts';
+import { createKeyRefusals } from './report/key-refusals.ts';
 import { createLiveCounters } from './report/live-counters.ts';
 import { createRefusalAnomalies } from './report/refusal-anomalies.ts';
 import { createQuotaAlerts } from './report/quota-alerts.ts';
@@ -108,6 +109,7 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
 
   const counters = createLiveCounters({ clock });
   const refusals = createRefusalAnomalies({ gatewayId: settings.gatewayId, cellId: settings.cellId, publisher, clock });
+  const keyRefusals = createKeyRefusals({ gatewayId: settings.gatewayId, epoch: () => outbox.epoch, publisher, clock });
   const capacity = createCapacity({ clock });
   const breakers = createBreakers({
     clock,
@@ -136,7 +138,7 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
   const transport = createTransport();
   const adapters = registry.get;
   const pipeline = pipelineOf({
-    authenticate: createAuthenticateStage({ clock }),
+    authenticate: createAuthenticateStage({ clock, onRefusedKey: keyRefusals.record }),
     place: createPlaceStage({ baseDomain: settings.baseDomain, cellId: settings.cellId }),
     read_body: createReadBodyStage({ clock }),
     resolve: createResolveStage({ clock, planner: createPlanner({ adapters }) }),
@@ -285,6 +287,7 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
   logger.info({ url, admin: admin.url, gateway_id: settings.gatewayId, epoch: outbox.epoch }, 'serving');
   quotas.start();
   refusals.start();
+  keyRefusals.start();
   reporter.start();
   outboxPublisher.start();
   const beat = async (): Promise<void> => limits.heartbeat();
@@ -304,6 +307,7 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
       clearInterval(health);
       await reporter.close();
       await refusals.close();
+      await keyRefusals.close();
       await quotas.stop();
       await outboxPublisher.stop();
       await config.close();

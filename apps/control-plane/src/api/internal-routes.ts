@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { GatewayReport, Name, PersonSessionRequest, PersonSessionResponse } from '@sluice/contracts';
-import type { People } from '../session/people.ts';
+import { GatewayReport, Name } from '@sluice/contracts';
 import type { GatewayReports } from '../state/gateway-reports.ts';
 import type { ConfigStream } from '../stream/config-stream.ts';
 import { route, type Route } from './route.ts';
@@ -13,8 +12,8 @@ const StreamQuery = z.strictObject({
   store: z.enum(['memory', 'valkey']).default('memory'),
 });
 
-/** What gateways and the BFF ask, each with its own service token. */
-export function internalRoutes(deps: { stream: ConfigStream; reports: GatewayReports; people: People }): Route[] {
+/** What gateways ask, with their service token. */
+export function internalRoutes(deps: { stream: ConfigStream; reports: GatewayReports }): Route[] {
   return [
     route({
       method: 'get',
@@ -35,16 +34,6 @@ export function internalRoutes(deps: { stream: ConfigStream; reports: GatewayRep
       status: 204,
       body: GatewayReport,
       handler: ({ body }) => deps.reports.record(body),
-    }),
-    route({
-      method: 'post',
-      path: '/internal/people/session',
-      auth: 'bff',
-      tag: 'Internal',
-      summary: "Verify a person's e-mail address and password",
-      body: PersonSessionRequest,
-      response: PersonSessionResponse,
-      handler: ({ body }) => deps.people.verify(body.email, body.password),
     }),
   ];
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { OperatorState } from '@sluice/contracts';
 import type { ConfigStore } from '../config/config-store.ts';
+import type { People } from '../session/people.ts';
 import type { StateHub } from '../state/state-hub.ts';
 import { chaosRoutes, type ChaosRouteDeps } from './chaos-routes.ts';
 import { configRoutes } from './config-routes.ts';
@@ -11,6 +12,7 @@ import { ledgerRoutes } from './ledger-routes.ts';
 import { dlqRoutes } from './dlq-routes.ts';
 import { describeRoutes } from './openapi.ts';
 import { operatorRoutes } from './operator-routes.ts';
+import { peopleRoutes } from './people-routes.ts';
 import { policyRoutes } from './policy-routes.ts';
 import type { AuditLog, AuditTrail, LedgerKeeper, LedgerReader, QueueAdmin } from './ports.ts';
 import { route, type Route } from './route.ts';
@@ -26,6 +28,7 @@ export interface RouteTableDeps extends SessionRouteDeps, WorkspaceRouteDeps {
   readonly auditLog: AuditLog;
   readonly queues: QueueAdmin;
   readonly state: { readonly build: () => OperatorState; readonly hub: StateHub };
+  readonly people: People;
   readonly internal: Parameters<typeof internalRoutes>[0];
   /** Absent where chaos is not enabled: its routes then do not exist. */
   readonly chaos?: Omit<ChaosRouteDeps, 'audit' | 'onAuditError' | 'config'>;
@@ -45,6 +48,7 @@ export function createRouteTable(deps: RouteTableDeps): Route[] {
     ...dlqRoutes(deps),
     ...(deps.chaos === undefined ? [] : chaosRoutes({ ...deps.chaos, audit: deps.audit, onAuditError: deps.onAuditError, config: () => store.snapshot() })),
     ...internalRoutes(deps.internal),
+    ...peopleRoutes(deps),
     ...workspaceRoutes(deps),
   ];
   let description: unknown;

@@ -12,7 +12,7 @@ import { TokenUsage } from '../usage.ts';
  */
 
 /** `POST /internal/people/session` (service token only): 200 with the principal, 401 problem, 429 problem while locked out. */
-export const PersonSessionRequest = z.strictObject({ email: z.string().min(1).max(200), password: z.string().min(1).max(500) });
+export const PersonSessionRequest = z.strictObject({ email: z.string().min(1).max(200), password: z.string().min(1).max(500), address: z.string().max(64).optional() });
 export type PersonSessionRequest = z.infer<typeof PersonSessionRequest>;
 export const PersonSessionResponse = Principal;
 export type PersonSessionResponse = z.infer<typeof PersonSessionResponse>;

@@ -2,6 +2,7 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { HEADER, parseApiKey, type Clock, type Refusal } from '@sluice/contracts';
 import type { CompiledConfig, CompiledKey } from '../../compiled-config.ts';
+import type { RefusedKey } from '../../report/key-refusals.ts';
 import type { Stage } from '../../stage.ts';
 import { duplicateHeader } from './duplicate-header.ts';
 
@@ -10,12 +11,16 @@ const NO_DIGEST = Buffer.alloc(32);
 const UNAUTHENTICATED: Refusal = { code: 'unauthenticated' };
 
 /** Finds the key by headers alone. Every way to fail gives the same answer, so that nobody learns which keys exist. */
-export function createAuthenticateStage({ clock }: { clock: Clock }): Stage {
+export function createAuthenticateStage({ clock, onRefusedKey }: { clock: Clock; onRefusedKey?: (refused: RefusedKey) => void }): Stage {
   return {
     name: 'authenticate',
     run(call) {
       const result = authenticateRequest(call.config, call.request, clock.now());
-      if ('code' in result) return result;
+      if ('code' in result) {
+        const refused = onRefusedKey === undefined ? undefined : refusedKeyOf(call.config, call.request, result);
+        if (refused !== undefined) onRefusedKey?.(refused);
+        return result;
+      }
       call.key = result;
       return undefined;
     },
@@ -41,6 +46,14 @@ export function authenticateRequest(config: CompiledConfig, request: IncomingMes
   if (key.record.allowAddresses !== undefined && !key.allowsAddress(request.socket.remoteAddress ?? '')) return { code: 'address_not_allowed' };
   if (request.headers[HEADER.actWorkspace] !== undefined) return { code: 'act_workspace_refused' };
   return key;
+}
+
+/** What an audit record says of a refused key; undefined when no key was presented that could be one. */
+export function refusedKeyOf(config: CompiledConfig, request: IncomingMessage, { code }: Refusal): RefusedKey | undefined {
+  if (code === 'duplicate_header') return undefined;
+  const text = presentedKey(request);
+  const keyId = text === undefined ? undefined : parseApiKey(text)?.keyId;
+  return keyId === undefined ? undefined : { keyId, key: config.keys.get(keyId), code, address: request.socket.remoteAddress };
 }
 
 /** The one key that was sent; undefined when there is none, or two that differ. */
