@@ -216,6 +216,17 @@ describe('the database', () => {
     expect(await database.healthy()).toBe(true);
   });
 
+  it('may cut a connection in the middle of a transaction: that transaction fails, and nothing else', async () => {
+    const cut = database.db.transaction(async (tx) => {
+      const { rows } = await tx.execute<{ pid: number }>(sql`select pg_backend_pid() as pid`);
+      await database.db.execute(sql`select pg_terminate_backend(${rows[0]?.pid})`);
+      await eventually(async () => expect((await database.db.execute(sql`select 1 from pg_stat_activity where pid = ${rows[0]?.pid}`)).rows).toEqual([]));
+      await tx.execute(sql`select 1`);
+    });
+    await expect(cut).rejects.toThrow();
+    expect(await database.healthy()).toBe(true);
+  });
+
   it('says in one sentence that it did not answer', async () => {
     const logger = { info: () => undefined, warn: () => undefined };
     await expect(openDatabase({ url: 'postgres://sluice:x@127.0.0.1:1/sluice', logger, waitMs: 0 })).rejects.toThrow(/did not answer within 0 s/);

@@ -44,6 +44,8 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Databa
   const pool = new pg.Pool({ connectionString: url, max: maxConnections, connectionTimeoutMillis: 5_000, idleTimeoutMillis: 30_000, statement_timeout: 60_000 });
   // An idle connection that the server cuts must not end the process; the pool opens another.
   pool.on('error', (error) => logger.warn({ err: error }, 'the database cut an idle connection'));
+  // A connection in the middle of a transaction tells of its end itself; the statement that runs on it fails as well.
+  pool.on('connect', (client) => client.on('error', (error) => logger.warn({ err: error }, 'the database cut a connection in use')));
   try {
     await waitUntilReachable(pool, clock, waitMs, logger);
   } catch (error) {
