@@ -16,6 +16,8 @@ import { recover } from './metering/recover.ts';
 import { pipelineOf } from './pipeline.ts';
 import { createCallReport } from './report/call-report.ts';
 import { createGatewayMetrics } from './report/gateway-metrics.ts';
+import { accountAnomaly, breakerAnomaly } from './report/upstream-anomalies.ts';
+import { createUpstreamMetrics } from './report/upstream-metrics.ts';
 import { createHealthAnomalies } from './report/health-anomalies.ts';
 import { createKeyRefusals } from './report/key-refusals.ts';
 import { createLiveCounters } from './report/live-counters.ts';
@@ -25,6 +27,7 @@ import { createReporter } from './report/reporter.ts';
 import { asOtherRoutes, createApp } from './routes/app.ts';
 import { createAdmitStage } from './stages/admit/admit.ts';
 import { createAttemptStage } from './stages/attempt/attempt.ts';
+import type { AccountChange } from './stages/attempt/send-attempt.ts';
 import { createAuthenticateStage } from './stages/authenticate/authenticate.ts';
 import { createCacheStage } from './stages/cache/cache.ts';
 import { createIdempotencyStage } from './stages/idempotency/idempotency.ts';
@@ -37,6 +40,7 @@ import { createRouteStage } from './stages/route/route.ts';
 import { createSettleStage } from './stages/settle/settle.ts';
 import { createBreakers } from './upstream/breakers.ts';
 import { createCapacity } from './upstream/capacity.ts';
+import { createHealthProbes } from './upstream/health-probes.ts';
 import { createSecretResolver, missingSecrets } from './upstream/secrets.ts';
 
 /** How long a boot without a saved configuration waits for the control plane before it opens its port all the same. */
@@ -111,21 +115,29 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
   const refusals = createRefusalAnomalies({ gatewayId: settings.gatewayId, cellId: settings.cellId, publisher, clock });
   const keyRefusals = createKeyRefusals({ gatewayId: settings.gatewayId, epoch: () => outbox.epoch, publisher, clock });
   const capacity = createCapacity({ clock });
+  /** Of what is still configured; a provider or model that was taken out leaves the picture. */
+  const breakerReports = () => breakers.report().filter(({ provider, model }) => config.current()?.providers.has(provider) === true && config.current()?.models.has(model) === true);
+  const poolReports = () =>
+    capacity.report().filter((pool) => config.current()?.providers.get(pool.provider)?.credentials.some(({ id }) => id === pool.credential) === true);
+  const upstreamMetrics = createUpstreamMetrics(metrics, { breakers: breakerReports, pools: poolReports });
   const breakers = createBreakers({
     clock,
     onChange: ({ provider, model, from, to }) => {
       logger.warn({ provider, model, from, to }, 'a breaker changed its state');
+      upstreamMetrics.breakerChanged(provider, model, to);
       if (to === 'half_open') return;
-      publishAnomaly({
-        type: to === 'open' ? 'breaker.opened' : 'breaker.closed',
-        level: 'provider',
-        subject: `${provider}/${model}`,
-        message: to === 'open' ? `${provider} fails for ${model}: its breaker is open and other providers are used.` : `${provider} is well again for ${model}: its breaker is closed.`,
-        samples: [],
-      });
+      publishAnomaly(breakerAnomaly({ provider, model, to }));
     },
   });
   const gatewayMetrics = createGatewayMetrics(metrics, { inFlight: () => server.inFlight, configAgeMs: () => config.ageMs });
+  const onAccount = (change: AccountChange): void => {
+    const { to, requestId, ...account } = change;
+    if (to === 'accepted') logger.info({ request_id: requestId, ...account }, 'a provider accepts our account again');
+    else {
+      logger.error({ request_id: requestId, ...account }, 'a provider account cannot be used');
+      publishAnomaly(accountAnomaly(change));
+    }
+  };
   const registry = createAdapterRegistry();
   const estimator = createEstimator();
   const budgets = new Map<string, RetryBudget>();
@@ -158,23 +170,9 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
       random: Math.random,
       retryBudget,
       onRecordFault: (call, error) => logger.error({ err: error, request_id: call.id }, 'the start of a call could not be recorded'),
-      onAccount: ({ to, provider, credential, requestId, status }) => {
-        if (to === 'accepted') {
-          logger.info({ request_id: requestId, provider, credential }, 'a provider accepts our account again');
-          return;
-        }
-        logger.error({ request_id: requestId, provider, credential, status }, 'a provider account cannot be used');
-        publishAnomaly({
-          type: 'provider.account_fault',
-          level: 'provider',
-          subject: `${provider}/${credential}`,
-          message:
-            status === undefined
-              ? `The secret of ${provider}'s credential '${credential}' is not there: nothing is sent by it.`
-              : `${provider} refuses our credential '${credential}' with ${status}: its secret or its account needs attention.`,
-          samples: [requestId],
-        });
-      },
+      onAccount,
+      onPassed: upstreamMetrics.passed,
+      onRetry: upstreamMetrics.retried,
     }),
     relay: createRelayStage({
       limits,
@@ -200,6 +198,7 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
 
   let recovered = false;
   const currentConfig = () => (recovered ? config.current() : undefined);
+  const healthProbes = createHealthProbes({ clock, currentConfig, adapters, transport, breakers, capacity, secrets, onAccount, onResult: upstreamMetrics.probed });
   const server = createGatewayServer({
     pipeline,
     otherRoutes: asOtherRoutes(createApp({ currentConfig, limits, clock, ids, logger, baseDomain: settings.baseDomain, cellId: settings.cellId })),
@@ -245,8 +244,8 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
       },
       rss_bytes: process.memoryUsage.rss(),
       in_flight: server.inFlight,
-      breakers: breakers.report(),
-      pools: capacity.report(),
+      breakers: breakerReports(),
+      pools: poolReports(),
       missing_secrets: missingSecrets(config.current()?.providers.values() ?? [], secrets),
     };
   }
@@ -289,6 +288,7 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
   refusals.start();
   keyRefusals.start();
   reporter.start();
+  healthProbes.start();
   outboxPublisher.start();
   const beat = async (): Promise<void> => limits.heartbeat();
   const tellHealth = createHealthAnomalies(publishAnomaly);
@@ -311,6 +311,7 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
       await quotas.stop();
       await outboxPublisher.stop();
       await config.close();
+      healthProbes.close();
       await transport.close();
       await outbox.close();
       await publisher.close();

@@ -41,6 +41,28 @@ describe('a policy', () => {
     expect([answer.status, pathsOf(answer)]).toEqual([400, ['routing.chain.1']]);
   });
 
+  it('that names the same place twice by naming the only credential of a provider is refused', async () => {
+    const answer = await call('PUT', POLICY, { routing: { chain: [{ provider: 'primary' }, { provider: 'secondary' }, { provider: 'primary', credential: 'primary-1' }] } });
+    expect([answer.status, pathsOf(answer)]).toEqual([400, ['routing.chain.2']]);
+  });
+
+  it.each([
+    ['allows no provider of its chain', { routing: { chain: [{ provider: 'primary' }] }, dataRules: { allowedProviders: ['secondary'] } }, 'dataRules.allowedProviders'],
+    ['asks for a region where none of them is', { dataRules: { regions: ['mars'] } }, 'dataRules.regions'],
+  ])('that %s, so that nothing could be served, is refused', async (_how, override, path) => {
+    const answer = await call('PUT', POLICY, override);
+    expect([answer.status, pathsOf(answer)]).toEqual([400, [path]]);
+  });
+
+  it("whose chain names another tenant's credential is refused", async () => {
+    const rows = (await call('GET', '/api/providers')).body['rows'] as { id: string; value: { credentials: object[] } }[];
+    const primary = rows.find((row) => row.id === 'primary')?.value;
+    const credentials = [...(primary?.credentials ?? []), { id: 'initech-own', slots: 1, tenants: ['initech'] }];
+    expect((await call('PUT', '/api/providers/primary', { ...primary, credentials })).status).toBe(200);
+    const answer = await call('PUT', POLICY, { routing: { chain: [{ provider: 'primary', credential: 'initech-own' }] } });
+    expect([answer.status, pathsOf(answer)]).toEqual([400, ['routing.chain.0.credential']]);
+  });
+
   it('that does not fit together with its plan is refused, never clamped', async () => {
     const answer = await call('PUT', POLICY, { limits: { concurrency: { inFlight: 5, queued: 6 } } });
     expect([answer.status, pathsOf(answer)]).toEqual([400, ['limits.concurrency.queued']]);
@@ -100,6 +122,26 @@ describe('a row that others point at', () => {
     const primary = rows.find((row) => row.id === 'primary')?.value;
     const answer = await call('PUT', '/api/providers/primary', { ...primary, credentials: [{ id: 'primary-2', slots: 1 }] });
     expect([answer.status, pathsOf(answer)]).toEqual([400, ['workspaces.acme-prod.override.routing.chain.0.credential']]);
+  });
+
+  it('a health probe of a model that the provider does not offer, or that takes longer than its interval, is refused', async () => {
+    const rows = (await call('GET', '/api/providers')).body['rows'] as { id: string; value: object }[];
+    const primary = rows.find((row) => row.id === 'primary')?.value;
+    const put = (healthProbe: object) => call('PUT', '/api/providers/primary', { ...primary, healthProbe });
+    const gone = await put({ model: 'gone' });
+    expect([gone.status, pathsOf(gone)]).toEqual([400, ['healthProbe.model']]);
+    const slow = await put({ model: 'sim-small', intervalMs: 1_000, timeoutMs: 2_000 });
+    expect([slow.status, pathsOf(slow)]).toEqual([400, ['healthProbe.timeoutMs']]);
+    expect((await put({ model: 'sim-small' })).status).toBe(200);
+  });
+
+  it('a model whose successors lead back to it is refused', async () => {
+    const rows = (await call('GET', '/api/models')).body['rows'] as { id: string; value: object }[];
+    const put = (id: string, successor: string) =>
+      call('PUT', `/api/models/${id}`, { ...rows.find((row) => row.id === id)?.value, retirement: { at: '2030-01-01T00:00:00.000Z', successor } });
+    expect((await put('sim-large', 'sim-small')).status).toBe(200);
+    const answer = await put('sim-small', 'sim-large');
+    expect([answer.status, pathsOf(answer)]).toEqual([400, ['models.sim-large.retirement.successor', 'retirement.successor']]);
   });
 
   it('prices of a version never change', async () => {

@@ -1,13 +1,23 @@
 import { z } from 'zod';
-import { mergePolicy, type ChainEntry, type ConfigSnapshot, type ConfigTable, type PolicyOverride, type Routing } from '@sluice/contracts';
+import {
+  mergePolicy,
+  type ChainEntry,
+  type ConfigSnapshot,
+  type ConfigTable,
+  type Policy,
+  type PolicyOverride,
+  type Provider,
+  type Routing,
+  type Workspace,
+} from '@sluice/contracts';
 import { fieldPath, type RowFault } from './config-rows.ts';
 
 type Report = (path: string, message: string) => void;
 
 /**
  * Everything in a configuration that points at nothing or cannot be: dangling references, a chain that names the same
- * place twice, a workspace whose plan and overrides do not fit together. Chains cannot loop, because an entry names a
- * provider and never another chain.
+ * place twice, a workspace whose plan and overrides do not fit together or leave nothing that could serve it. Chains cannot
+ * loop, because an entry names a provider and never another chain; successors of models can, and are refused.
  */
 export function findFaults(config: ConfigSnapshot): RowFault[] {
   const faults: RowFault[] = [];
@@ -52,13 +62,34 @@ function checkWorkspace(config: ConfigSnapshot, slug: string, report: Report): v
   checkAllowedProviders(config, row.override.dataRules?.allowedProviders, 'override.dataRules', report);
   const plan = tenant === undefined ? undefined : config.plans[tenant.plan];
   if (plan === undefined) return;
-  for (const fault of mergeFaults(plan.policy, row.override)) report(`override.${fault.path}`, `${fault.message} (together with plan ${plan.id})`);
+  const merged = mergeWith(plan.policy, row.override);
+  if (Array.isArray(merged)) for (const fault of merged) report(`override.${fault.path}`, `${fault.message} (together with plan ${plan.id})`);
+  else checkEffective(config, row, merged, report);
 }
 
-function mergeFaults(plan: Parameters<typeof mergePolicy>[0], override: PolicyOverride): { path: string; message: string }[] {
+/** What a workspace's chain comes to for its tenant: an entry that is never used would be a silent gap. */
+function checkEffective(config: ConfigSnapshot, row: Workspace, { routing, dataRules }: Policy, report: Report): void {
+  row.override.routing?.chain?.forEach((entry, i) => {
+    const credential = config.providers[entry.provider]?.credentials.find(({ id }) => id === entry.credential);
+    if (credential?.tenants !== undefined && !credential.tenants.includes(row.tenant)) {
+      report(`override.routing.chain.${i}.credential`, `credential ${credential.id} of provider ${entry.provider} belongs to other tenants`);
+    }
+  });
+  const { allowedProviders, regions } = dataRules;
+  const known = routing.chain.filter(({ provider }) => Object.hasOwn(config.providers, provider));
+  // What points at nothing is told already.
+  if (known.length < routing.chain.length || allowedProviders?.some((provider) => !Object.hasOwn(config.providers, provider)) === true) return;
+  const allowed = known.filter(({ provider }) => allowedProviders?.includes(provider) ?? true);
+  if (allowed.length === 0) report('override.dataRules.allowedProviders', 'allows no provider of the chain, so that nothing could be served');
+  else if (!allowed.some(({ provider }) => regions?.includes(config.providers[provider]?.region ?? '') ?? true)) {
+    report('override.dataRules.regions', `no provider of the chain that is allowed is in one of these regions: ${regions?.join(', ')}`);
+  }
+}
+
+/** The policy of plan and override, or why they do not fit together. */
+function mergeWith(plan: Parameters<typeof mergePolicy>[0], override: PolicyOverride): Policy | { path: string; message: string }[] {
   try {
-    mergePolicy(plan, override);
-    return [];
+    return mergePolicy(plan, override);
   } catch (error) {
     if (!(error instanceof z.ZodError)) throw error;
     return error.issues.map((issue) => ({ path: fieldPath(issue.path), message: issue.message }));
@@ -70,7 +101,7 @@ function checkRouting(config: ConfigSnapshot, routing: Partial<Routing>, path: s
   routing.chain?.forEach((entry, i) => {
     const at = `${path}.chain.${i}`;
     checkChainEntry(config, entry, at, report);
-    const place = JSON.stringify([entry.provider, entry.model ?? null, entry.credential ?? null]);
+    const place = JSON.stringify([entry.provider, entry.model ?? null, entry.credential ?? onlyCredential(config, entry.provider) ?? null]);
     const first = seen.get(place);
     if (first === undefined) seen.set(place, i);
     else report(at, `is the same place as entry ${first}`);
@@ -83,6 +114,12 @@ function checkRouting(config: ConfigSnapshot, routing: Partial<Routing>, path: s
   if (routing.budgetDowngrade !== undefined) {
     need(config.models, routing.budgetDowngrade.model, 'model', `${path}.budgetDowngrade.model`, report);
   }
+}
+
+/** Naming the only credential of a provider is naming the same place as leaving it out. */
+function onlyCredential(config: ConfigSnapshot, provider: string): string | undefined {
+  const credentials = config.providers[provider]?.credentials;
+  return credentials?.length === 1 ? credentials[0]?.id : undefined;
 }
 
 function checkChainEntry(config: ConfigSnapshot, entry: ChainEntry, path: string, report: Report): void {
@@ -102,13 +139,24 @@ function checkAllowedProviders(config: ConfigSnapshot, allowed: readonly string[
 
 function checkProvider(config: ConfigSnapshot, id: string, report: Report): void {
   const ids = new Set<string>();
-  config.providers[id]?.credentials.forEach((credential, i) => {
+  const provider = config.providers[id];
+  if (provider !== undefined) checkHealthProbe(config, provider, report);
+  provider?.credentials.forEach((credential, i) => {
     const at = `credentials.${i}`;
     if (ids.has(credential.id)) report(`${at}.id`, `credential ${credential.id} is there twice`);
     ids.add(credential.id);
     credential.tenants?.forEach((tenant, j) => need(config.tenants, tenant, 'tenant', `${at}.tenants.${j}`, report));
     if ((credential.reserved?.slots ?? 0) > credential.slots) report(`${at}.reserved.slots`, 'must not exceed the slots of the credential');
   });
+}
+
+function checkHealthProbe(config: ConfigSnapshot, { id, healthProbe, credentials }: Provider, report: Report): void {
+  if (healthProbe === undefined) return;
+  const { model } = healthProbe;
+  if (need(config.models, model, 'model', 'healthProbe.model', report) && config.models[model]?.offers.some((offer) => offer.provider === id) !== true) {
+    report('healthProbe.model', `provider ${id} does not offer model ${model}`);
+  }
+  if (credentials.every(({ tenants }) => tenants !== undefined)) report('healthProbe', 'needs a credential that does not belong to single tenants');
 }
 
 function checkModel(config: ConfigSnapshot, id: string, report: Report): void {
@@ -120,7 +168,12 @@ function checkModel(config: ConfigSnapshot, id: string, report: Report): void {
     providers.add(offer.provider);
   });
   const successor = model?.retirement?.successor;
-  if (successor !== undefined) need(config.models, successor, 'model', 'retirement.successor', report);
+  if (successor === undefined || !need(config.models, successor, 'model', 'retirement.successor', report)) return;
+  const passed = new Set<string>();
+  for (let next: string | undefined = successor; next !== undefined && !passed.has(next); next = config.models[next]?.retirement?.successor) {
+    passed.add(next);
+    if (next === id) report('retirement.successor', `leads back to ${id}`);
+  }
 }
 
 function checkKillSwitch(config: ConfigSnapshot, id: string, report: Report): void {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { InboundCall, UpstreamRequest } from '@sluice/contracts';
+import { HEADER, type InboundCall, type UpstreamRequest } from '@sluice/contracts';
 import { createMemoryLimitStore } from '@sluice/limits';
 import { createAdapterRegistry, type Transport, type TransportHandlers, type TransportTimeouts } from '@sluice/providers';
 import { createRetryBudget, type RetryBudget } from '@sluice/resilience';
@@ -14,6 +14,7 @@ import type { AccountChange } from '../stages/attempt/send-attempt.ts';
 import { isPlanRefusal, staticPlan } from '../stages/route/static-plan.ts';
 import { createBreakers } from '../upstream/breakers.ts';
 import { createCapacity } from '../upstream/capacity.ts';
+import { createHealthProbes, type HealthProbes } from '../upstream/health-probes.ts';
 import { SAMPLE_KEYS, sampleSnapshot, type RawSnapshot } from './sample-snapshot.ts';
 import { createSilentLog } from './silent-log.ts';
 import { WHOLE } from './scripted-upstream.ts';
@@ -31,6 +32,8 @@ export interface Sent {
   readonly atMs: number;
   readonly provider: string;
   readonly secret: string;
+  readonly tenantMarker: string;
+  readonly body: string;
 }
 
 export interface AttemptUnderTest {
@@ -40,6 +43,9 @@ export interface AttemptUnderTest {
   readonly passed: string[];
   readonly breakers: ReturnType<typeof createBreakers>;
   readonly capacity: ReturnType<typeof createCapacity>;
+  /** Active probes over the same providers. */
+  readonly probes: HealthProbes;
+  readonly probed: string[];
   /** Whether a secret is there. */
   readonly secrets: Set<string>;
   budget(provider: string): RetryBudget;
@@ -92,7 +98,7 @@ export function createAttemptUnderTest(replies: { readonly primary: Reply[]; rea
       const provider = PROVIDER_OF[request.origin] as string;
       const script = scripts[provider] as Reply[];
       const reply = script.length > 1 ? (script.shift() as Reply) : (script[0] as Reply);
-      sent.push({ atMs: clock.monotonic(), provider, secret: secretOf(request) });
+      sent.push({ atMs: clock.monotonic(), provider, secret: headerOf(request, 'authorization').replace('Bearer ', ''), tenantMarker: headerOf(request, HEADER.tenantMarker), body: request.body.toString() });
       return { abort: play(clock, reply, handlers, timeouts), pause: () => undefined, resume: () => undefined };
     },
     close: () => Promise.resolve(),
@@ -113,6 +119,20 @@ export function createAttemptUnderTest(replies: { readonly primary: Reply[]; rea
     onRecordFault: () => undefined,
     onAccount: (change) => accounts.push(change),
     onPassed: (provider, reason) => passed.push(`${provider}:${reason}`),
+  });
+
+  const probed: string[] = [];
+  const probes = createHealthProbes({
+    clock,
+    timers,
+    currentConfig: () => config,
+    adapters,
+    transport,
+    breakers,
+    capacity,
+    secrets: { find: (ref) => (ref.kind === 'env' && secrets.has(ref.name) ? ref.name : undefined), forget: () => undefined },
+    onAccount: (change) => accounts.push(change),
+    onResult: (provider, result) => probed.push(`${provider}:${result}`),
   });
 
   function callOf(headers: Readonly<Record<string, string>>): Call {
@@ -155,6 +175,8 @@ export function createAttemptUnderTest(replies: { readonly primary: Reply[]; rea
     passed,
     breakers,
     capacity,
+    probes,
+    probed,
     secrets,
     budget,
     async run({ headers = {}, limitMs = 700_000 } = {}) {
@@ -201,7 +223,7 @@ function play(clock: FakeClock, reply: Reply, handlers: TransportHandlers, timeo
   };
 }
 
-function secretOf({ headers }: UpstreamRequest): string {
-  const at = headers.indexOf('authorization');
-  return at < 0 ? '' : (headers[at + 1] as string).replace('Bearer ', '');
+function headerOf({ headers }: UpstreamRequest, name: string): string {
+  const at = headers.indexOf(name);
+  return at < 0 ? '' : (headers[at + 1] as string);
 }

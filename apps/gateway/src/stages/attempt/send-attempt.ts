@@ -19,10 +19,13 @@ import type { SecretResolver } from '../../upstream/secrets.ts';
 import type { AdapterLookup } from '../route/static-plan.ts';
 import { OUTCOME_OF_FAULT } from './outcome-of-fault.ts';
 
-export interface SendDeps {
+export interface SendDeps extends AccountDeps {
   readonly clock: Clock;
   readonly adapters: AdapterLookup;
   readonly transport: Transport;
+}
+
+export interface AccountDeps {
   readonly secrets: SecretResolver;
   /** A provider refuses an account, or its secret is missing: told once when that begins and once when it is over. */
   readonly onAccount: (change: AccountChange) => void;
@@ -98,7 +101,7 @@ export async function sendAttempt(
       record.status = result.status;
       call.answer = result;
       call.verdict = pass;
-      accountAccepted(call, deps, capacity, use);
+      accountAccepted(call.id, deps, capacity, use);
       return ANSWERED;
     case 'cancelled':
       if (use === 'probe') capacity.account.inconclusive();
@@ -134,17 +137,22 @@ function noteFault(
   if (fault.status !== undefined) record.status = fault.status;
   if (countsAgainst(fault, plan.deadlines, entry.provider)) pass.fail();
   else pass.ignore();
+  noteAccount(call.id, deps, capacity, use, fault);
+}
+
+/** What a fault says about the account that was used. */
+export function noteAccount(requestId: string, deps: AccountDeps, capacity: CredentialCapacity, use: AccountUse, fault: UpstreamFault): void {
   switch (fault.kind) {
     case 'account':
-      accountRefused(call, deps, capacity, fault.status);
+      accountRefused(requestId, deps, capacity, fault.status);
       return;
     case 'rate_limited':
-      accountAccepted(call, deps, capacity, use);
+      accountAccepted(requestId, deps, capacity, use);
       capacity.account.rateLimited(fault.retryAfterMs);
       return;
     case 'caller':
     case 'context_window':
-      accountAccepted(call, deps, capacity, use);
+      accountAccepted(requestId, deps, capacity, use);
       return;
     default:
       if (use === 'probe') capacity.account.inconclusive();
@@ -152,11 +160,12 @@ function noteFault(
 }
 
 /** The account is left alone from now on; people hear of it once. */
-export function accountRefused(call: Call, deps: Pick<SendDeps, 'secrets' | 'onAccount'>, { provider, credential, account }: CredentialCapacity, status: number | undefined): void {
+export function accountRefused(requestId: string, deps: AccountDeps, { provider, credential, account }: CredentialCapacity, status: number | undefined): void {
   if (credential.secret !== undefined) deps.secrets.forget(credential.secret);
-  if (account.refused(status)) deps.onAccount({ to: 'refused', provider, credential: credential.id, requestId: call.id, status });
+  if (account.refused(status)) deps.onAccount({ to: 'refused', provider, credential: credential.id, requestId, status });
 }
 
-function accountAccepted(call: Call, deps: Pick<SendDeps, 'secrets' | 'onAccount'>, { provider, credential, account }: CredentialCapacity, use: AccountUse): void {
-  if (use === 'probe' && account.accepted()) deps.onAccount({ to: 'accepted', provider, credential: credential.id, requestId: call.id, status: undefined });
+/** A call that tried a refused account was taken. */
+export function accountAccepted(requestId: string, deps: AccountDeps, { provider, credential, account }: CredentialCapacity, use: AccountUse): void {
+  if (use === 'probe' && account.accepted()) deps.onAccount({ to: 'accepted', provider, credential: credential.id, requestId, status: undefined });
 }

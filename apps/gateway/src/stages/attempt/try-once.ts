@@ -123,7 +123,7 @@ function secretOf(call: Call, deps: TryDeps, capacity: CredentialCapacity): stri
   if (ref === undefined) return undefined;
   const secret = deps.secrets.find(ref);
   if (secret !== undefined) return secret;
-  accountRefused(call, deps, capacity, undefined);
+  accountRefused(call.id, deps, capacity, undefined);
   return MISSING;
 }
 
