@@ -26,6 +26,10 @@ export interface AuthorityLink {
   tenant(id: string): TierTenant;
   /** The best guess of the authority's time, epoch milliseconds. */
   serverNow(): number;
+  /** Exchanges with the authority that were begun. */
+  exchanges(): number;
+  /** Resolves when no exchange is under way. */
+  quiet(): Promise<void>;
   heartbeat(): Promise<void>;
   close(): Promise<void>;
 }
@@ -101,7 +105,8 @@ export function createAuthorityLink(authority: Authority, options: TierOptions):
     tickTimer = timers.setTimeout(tick, flushMs);
     const nowMs = clock.monotonic();
     for (const tenant of tenants.values()) {
-      if (tenant.active.size === 0 || !tenant.online) continue;
+      // What an exchange under way will bring is not known yet; its end looks for what is to be told.
+      if (tenant.active.size === 0 || !tenant.online || tenant.busy) continue;
       for (const level of tenant.active) {
         if (!level.dirty && level.hasFree && nowMs - level.usedAtMs > idleMs) level.dirty = level.handIn = true;
         if (!level.holds) tenant.active.delete(level);
@@ -151,6 +156,10 @@ export function createAuthorityLink(authority: Authority, options: TierOptions):
       return tenant;
     },
     serverNow: deps.serverNow,
+    exchanges: () => [...tenants.values()].reduce((sum, { exchanges }) => sum + exchanges, 0),
+    async quiet() {
+      for (const tenant of tenants.values()) await tenant.quiet();
+    },
     async heartbeat() {
       if (degradedSinceMs !== undefined) return;
       try {

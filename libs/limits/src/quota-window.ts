@@ -125,6 +125,11 @@ export class QuotaCounter {
   /** Start and use of each step that counts, oldest first. */
   steps(nowMs: number): [startMs: number, used: number][] {
     this.roll(nowMs);
+    return this.current();
+  }
+
+  /** The same, as of the last `roll`. */
+  current(): [startMs: number, used: number][] {
     return this.#starts.map((start, i) => [start, this.#uses[i] ?? 0]);
   }
 

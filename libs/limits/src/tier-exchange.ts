@@ -1,5 +1,6 @@
 import { meterUnits } from './admission.ts';
 import { FIRST_BATCH, type TierLevel } from './tier-level.ts';
+import type { QuotaState } from './level-state.ts';
 import { average, type WindowLoan } from './window-loan.ts';
 
 /** A request that the authority is to judge; the numbers are the scripts'. */
@@ -63,8 +64,8 @@ function reportOf(level: TierLevel, everything: boolean, { number, leaseShare, m
     const free = kept(loan.free, want);
     loan.free = free;
     loan.heldSent = loan.out + free;
-    const restored = loan.restoredSent ? [] : window.restored.flat();
-    return { h: loan.heldSent, u: loan.report(number, monotonicMs), b: restored, w: Math.max(0, want - free) };
+    const remembered = loan.rememberedSent ? [] : rememberedSteps(level, window, loan).flat();
+    return { h: loan.heldSent, u: loan.report(number, monotonicMs), b: remembered, w: Math.max(0, want - free) };
   });
   level.share = false;
   level.dirty = false;
@@ -80,6 +81,20 @@ function reportOf(level: TierLevel, everything: boolean, { number, leaseShare, m
     S: ask(wants.slots, slotsKept),
     w: windows,
   };
+}
+
+/** The steps of a window as this gateway last knew them, without what it reports as use: for an authority that knows none. */
+function rememberedSteps(level: TierLevel, window: QuotaState, loan: WindowLoan): [startMs: number, used: number][] {
+  if (!level.loaded) return window.restored.map(([startMs, used]) => [startMs, used]);
+  const steps = window.counter.current();
+  let own = loan.pending;
+  for (let i = steps.length - 1; i >= 0 && own > 0; i--) {
+    const step = steps[i] as [number, number];
+    const taken = Math.min(own, step[1]);
+    step[1] -= taken;
+    own -= taken;
+  }
+  return steps.filter(([, used]) => used > 0);
 }
 
 /** Books a granted request at this gateway. */
@@ -139,7 +154,7 @@ export function readLevel(level: TierLevel, numbers: readonly number[], from: nu
     const loan = window.loan as WindowLoan;
     const [used, reserved, lent, steps] = [next(), next(), next(), next()];
     loan.confirm(number);
-    loan.restoredSent = true;
+    loan.rememberedSent = true;
     loan.free = loan.heldSent + lent - loan.out - loan.pending;
     loan.low = Number.isFinite(window.threshold) ? Math.floor(loan.free / 2) : -Infinity;
     if (steps >= 0) {

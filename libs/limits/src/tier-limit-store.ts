@@ -47,8 +47,13 @@ export interface TierOptions {
 /** A store in front of an authority that several gateways share. */
 export interface TierLimitStore extends LimitStore {
   readonly kind: 'valkey';
-  /** How admissions were decided so far, and how many gateways were alive when last asked. */
-  readonly stats: { readonly local: number; readonly remote: number; readonly gateways: number };
+  /**
+   * Admissions that were decided here and requests that waited for the authority, exchanges in all (those in the background
+   * too), and how many gateways were alive when last asked.
+   */
+  readonly stats: { readonly local: number; readonly remote: number; readonly exchanges: number; readonly gateways: number };
+  /** Resolves when no exchange is under way. */
+  quiet(): Promise<void>;
 }
 
 /**
@@ -142,7 +147,7 @@ export function createTierLimitStore(authority: Authority, options: TierOptions)
       return link.status;
     },
     get stats() {
-      return { ...stats, gateways: link.gateways };
+      return { ...stats, exchanges: link.exchanges(), gateways: link.gateways };
     },
     admit(request) {
       if (link.starting !== undefined) return link.starting.then(() => store.admit(request));
@@ -282,6 +287,7 @@ export function createTierLimitStore(authority: Authority, options: TierOptions)
         }
       }
     },
+    quiet: link.quiet,
     close: () => link.close(),
   };
   return store;

@@ -42,6 +42,8 @@ export class TierTenant {
   heardAtMs = -Infinity;
   /** When the last answer came; what it told is true for then. */
   answeredAtMs = -Infinity;
+  /** Exchanges that were begun. */
+  exchanges = 0;
   /** Levels at which this gateway holds something. */
   readonly active = new Set<TierLevel>();
   readonly #deps: TierTenantDeps;
@@ -105,9 +107,15 @@ export class TierTenant {
     });
   }
 
-  /** The authority cannot be asked: who waits is told. */
+  /** Resolves when no exchange is under way. */
+  async quiet(): Promise<void> {
+    while (this.#underWay !== undefined) await this.#underWay;
+  }
+
+  /** The authority cannot be asked: who waits is told. When it is back, it may know less than this gateway. */
   abandon(): void {
     this.online = false;
+    for (const level of this.active) for (const { loan } of level.windows) if (loan !== undefined) loan.rememberedSent = false;
     this.#wantsView.clear();
     for (const request of this.#waiting.splice(0)) request.decided('lost');
   }
@@ -115,6 +123,7 @@ export class TierTenant {
   async #exchange(levels: readonly TierLevel[], asked: readonly Waiting[], full: boolean): Promise<void> {
     const { clock, leaseShare, livenessMs, send } = this.#deps;
     const number = ++this.#number;
+    this.exchanges++;
     const sentAtMs = clock.monotonic();
     if (sentAtMs >= this.validUntilMs) {
       for (const level of this.active) if (!level.share) level.dropFree();

@@ -97,7 +97,7 @@ for i, def in ipairs(defs) do
   for j, w in ipairs(def.w) do
     local f = 10 + (j - 1) * 5
     local c = { def = w, key = l.key .. '|' .. w.n, u = number(f + 1) or 0, v = number(f + 2) or 0, e = number(f + 3) or 0, o = number(f + 5),
-      h = tonumber(held[3 + j] or '0') }
+      h = tonumber(held[3 + j] or '0'), new = not h[f + 4] }
     if now >= c.e or h[f + 4] ~= w.g then
       c.u, c.o = 0, nil
       local steps = redis.call('HGETALL', c.key)
@@ -133,11 +133,9 @@ for i, l in ipairs(levels) do
   for j, c in ipairs(l.w) do
     local dw = d.w[j]
     c.v, c.h = c.v + dw.h - c.h, dw.h
-    for k = 1, #dw.b, 2 do
-      if forgottenAt(c.def, dw.b[k]) > now then
-        local there = tonumber(redis.call('HGET', c.key, int(dw.b[k])) or '0')
-        if dw.b[k + 1] > there then addToStep(c, dw.b[k], dw.b[k + 1] - there) end
-      end
+    -- What gateways remember counts only where nothing is known: a new server, or one that lost its data.
+    for k = 1, c.new and #dw.b or 0, 2 do
+      if forgottenAt(c.def, dw.b[k]) > now then addToStep(c, dw.b[k], dw.b[k + 1]) end
     end
     for k = 1, #dw.u, 3 do
       local start = stepOf(c.def, now - dw.u[k + 1])

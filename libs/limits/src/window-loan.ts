@@ -27,8 +27,8 @@ export class WindowLoan {
   typical = 0;
   /** What the authority was last told that this gateway holds. */
   heldSent = 0;
-  /** The steps of a checkpoint were handed to the authority. */
-  restoredSent = false;
+  /** The authority knows what this gateway remembers of the window's use. */
+  rememberedSent = false;
   /** Uses that are nearer than this to each other share an entry, milliseconds. */
   mergeMs = 0;
 
