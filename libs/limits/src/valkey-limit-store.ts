@@ -10,7 +10,7 @@ export interface ValkeyLimitStoreOptions extends TierOptions {
   /** Gateways with the same cell share their counters. */
   readonly cellId: string;
   readonly gatewayId: string;
-  /** A command without an answer for so long counts as lost, milliseconds; 500 unless told. */
+  /** A command without an answer for so long counts as lost, a connection after twice that; milliseconds, 500 unless told. */
   readonly commandTimeoutMs?: number;
   /** Time in place of the server's; for tests. */
   readonly serverTime?: () => number;
@@ -44,7 +44,7 @@ function connect({ url, cellId, gatewayId, livenessMs = 10_000, commandTimeoutMs
   const retryStrategy = (tries: number): number => FIRST_RETRY_MS + random() * Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(tries, 10));
   const base: RedisOptions = {
     commandTimeout: commandTimeoutMs,
-    connectTimeout: 2_000,
+    connectTimeout: 2 * commandTimeoutMs,
     enableOfflineQueue: false,
     // A repeated exchange is told again under its own number; a blind repetition would only delay the local share.
     autoResendUnfulfilledCommands: false,
