@@ -1,5 +1,5 @@
-import { portsFrom, systemClock, TOPOLOGY, type Clock, type EventPublisher, type QueueDeclaration, type SeedFile } from '@sluice/contracts';
-import { createSnsPublisher, createSpineClients, createSqsConsumer, discardDeadLetters, readDeadLetters, readQueueStates, redrive, sendToQueue } from '@sluice/events';
+import { declaredQueue, declareTopology, portsFrom, systemClock, TOPOLOGY, type Clock, type EventPublisher, type SeedFile } from '@sluice/contracts';
+import { checkConsumers, createSnsPublisher, createSpineClients, createSqsConsumer, discardDeadLetters, readDeadLetters, readQueueStates, redrive, sendToQueue } from '@sluice/events';
 import { createIds, createMetrics, listen, startAdminServer, type Logger } from '@sluice/service-kit';
 import { createAudit } from './audit/create-audit.ts';
 import { createAuditStore } from './audit/audit-store.ts';
@@ -15,6 +15,7 @@ import { createConsumers, type Consumers } from './consumers/create-consumers.ts
 import { createSpineMetrics } from './consumers/spine-metrics.ts';
 import { createControlPlane, type ControlPlanePorts } from './create-control-plane.ts';
 import { openDatabase, type Database } from './db/open-database.ts';
+import { createSnsExportSpine } from './exports/export-spine.ts';
 import { createLedger } from './ledger/create-ledger.ts';
 import { createLedgerKeeper } from './ledger/ledger-keeper.ts';
 import { createLedgerMetrics } from './ledger/ledger-metrics.ts';
@@ -35,6 +36,8 @@ const BEAT_MS = 1_000;
 const OUTBOX_WATCH_MS = 5_000;
 const RELAY_INTERVAL_MS = 200;
 const ANOMALIES_SHOWN = 50;
+/** What is there without any tenant's export. */
+const CORE_TOPOLOGY = declareTopology([]);
 
 /** Starts the control plane of this environment: database, spine, consumers, both ports. */
 export async function startControlPlane({ env, logger, consoleDir }: StartOptions): Promise<{ readonly url: string; close(): Promise<void> }> {
@@ -44,6 +47,7 @@ export async function startControlPlane({ env, logger, consoleDir }: StartOption
   await database.migrate();
   const spine = createSpineClients({
     region: env.AWS_REGION,
+    ...(env.AWS_ACCOUNT_ID === undefined ? {} : { account: env.AWS_ACCOUNT_ID }),
     ...(env.AWS_ENDPOINT_URL === undefined ? {} : { endpoint: env.AWS_ENDPOINT_URL }),
     ...(env.AWS_ACCESS_KEY_ID === undefined || env.AWS_SECRET_ACCESS_KEY === undefined
       ? {}
@@ -58,12 +62,14 @@ export async function startControlPlane({ env, logger, consoleDir }: StartOption
     ledger,
     db: database.db,
     clock,
-    consumerFactory: (name, handler) => createSqsConsumer({ spine, queue: declaredQueue(name), handler, logger, receivers: name === 'metering' ? METERING_RECEIVERS : 1, ready: () => database.healthy(), onBatch: (batch) => spineMetrics.batch(name, batch) }),
+    consumerFactory: (name, handler) => createSqsConsumer({ spine, queue: declaredQueue(CORE_TOPOLOGY, name), handler, logger, receivers: name === 'metering' ? METERING_RECEIVERS : 1, ready: () => database.healthy(), onBatch: (batch) => spineMetrics.batch(name, batch) }),
   });
+  const topology = () => declareTopology(plane.exports.list.filter(({ state }) => state !== 'pending').map(({ tenant }) => tenant));
   const queues = createQueueAdmin({
-    topology: TOPOLOGY,
-    read: async () => {
-      const states = await readQueueStates(TOPOLOGY, spine);
+    clock,
+    topology,
+    read: async (now) => {
+      const states = await readQueueStates(now, spine);
       spineMetrics.depths(states);
       return states;
     },
@@ -73,7 +79,7 @@ export async function startControlPlane({ env, logger, consoleDir }: StartOption
     onRedrive: spineMetrics.redriven,
   });
   const poison = createPoisonSender({ topology: TOPOLOGY, publisher, clock, newId: createIds({ clock }).ulid, sendToQueue: (queue, messages) => sendToQueue(queue, spine, messages) });
-  const ports = controlPlanePorts({ env, logger, clock, database, ledger, queues, consumers, poison, seed });
+  const ports = controlPlanePorts({ env, logger, clock, database, ledger, queues, consumers, poison, seed, exportSpine: createSnsExportSpine(spine) });
   if (seed !== undefined) await seedEmptyDatabase(database, ports, seed, logger);
 
   const plane = await createControlPlane(ports, {
@@ -86,6 +92,7 @@ export async function startControlPlane({ env, logger, consoleDir }: StartOption
   });
   await plane.store.load();
   const relay = createOutboxRelay({ db: database.db, publisher, clock, intervalMs: RELAY_INTERVAL_MS, onError: (error) => logger.warn({ err: error }, 'audit events wait in the outbox') });
+  const check = checkConsumers({ process: 'control-plane', queues: Object.keys(consumers.byName), topology: CORE_TOPOLOGY, spine, logger });
   consumers.start();
   relay.start();
   const beat = setInterval(() => void plane.beat(), BEAT_MS);
@@ -97,7 +104,7 @@ export async function startControlPlane({ env, logger, consoleDir }: StartOption
     host: env.HOST,
     port: portOf.controlPlaneAdmin,
     metrics,
-    ready: () => ({ ready: plane.store.version > 0, detail: { config_version: plane.store.version, problems: plane.state().problems } }),
+    ready: () => ({ ready: plane.store.version > 0, detail: { config_version: plane.store.version, problems: plane.state().problems, consumes: check.claims, spine_faults: check.faults ?? null } }),
   });
   logger.info({ url: server.url, config_version: plane.store.version }, 'the operator API is open');
 
@@ -108,7 +115,7 @@ export async function startControlPlane({ env, logger, consoleDir }: StartOption
       clearInterval(outboxWatch);
       await plane.close();
       await Promise.all([server.close(), admin.close()]);
-      await Promise.all([consumers.stop(), relay.stop()]);
+      await Promise.all([consumers.stop(), relay.stop(), check.stop()]);
       await publisher.close();
       spine.close();
       await database.close();
@@ -126,8 +133,9 @@ function controlPlanePorts(deps: {
   consumers: Consumers;
   poison: ReturnType<typeof createPoisonSender>;
   seed: SeedFile | undefined;
+  exportSpine: ControlPlanePorts['exportSpine'];
 }): ControlPlanePorts {
-  const { env, logger, clock, database, ledger, queues, consumers, poison, seed } = deps;
+  const { env, logger, clock, database, ledger, queues, consumers, poison, seed, exportSpine } = deps;
   const { db } = database;
   const audit = createAudit({ clock, ids: createIds({ clock }) });
   const ports: ControlPlanePorts = {
@@ -135,6 +143,7 @@ function controlPlanePorts(deps: {
     logger,
     ledger,
     queues,
+    exportSpine,
     repository: createPostgresConfigRepository({ db, recordAudit: audit.record }),
     people: createPostgresPeople({ db, clock }),
     sessionArchive: createPostgresSessionArchive({ db }),
@@ -169,10 +178,4 @@ function controlPlanePorts(deps: {
 async function seedEmptyDatabase(database: Database, ports: ControlPlanePorts, seed: SeedFile, logger: Logger): Promise<void> {
   if (await seedConfig(ports, seed)) logger.info({ tenants: seed.tenants.length, workspaces: seed.workspaces.length }, 'filled the empty database from the seed file');
   await seedPeople(database.db, seed.users);
-}
-
-function declaredQueue(name: string): QueueDeclaration {
-  const queue = TOPOLOGY.queues.find((declared) => declared.name === name);
-  if (queue === undefined) throw new Error(`the topology declares no queue ${name}`);
-  return queue;
 }

@@ -1,5 +1,5 @@
 import type { Express } from 'express';
-import type { ChaosConsumer, Clock, ConfigSnapshot, OperatorState, StateAnomaly } from '@sluice/contracts';
+import { exportTenants, type ChaosConsumer, type Clock, type ConfigSnapshot, type OperatorState, type StateAnomaly } from '@sluice/contracts';
 import type { Logger } from '@sluice/service-kit';
 import type { PoisonSender, ValkeyChaos } from './api/chaos-part-routes.ts';
 import { createAuthenticate } from './api/authenticate.ts';
@@ -12,6 +12,8 @@ import type { SimControl } from './chaos/sim-control.ts';
 import type { ConfigRepository } from './config/config-repository.ts';
 import { createConfigStore, type ConfigStore } from './config/config-store.ts';
 import { createControlPlaneApp } from './create-control-plane-app.ts';
+import { createAuditExports, type AuditExports } from './exports/audit-exports.ts';
+import type { ExportSpine } from './exports/export-spine.ts';
 import { createOperatorSessions, type SessionArchive } from './session/operator-sessions.ts';
 import { createOperatorSignIn } from './session/operator-sign-in.ts';
 import type { ScryptCost } from './session/password.ts';
@@ -36,6 +38,7 @@ export interface ControlPlanePorts {
   readonly audit: AuditTrail;
   readonly auditLog: AuditLog;
   readonly queues: QueueAdmin;
+  readonly exportSpine: ExportSpine;
   /** Absent where chaos is not enabled. */
   readonly chaos?: {
     readonly flood: (tenant: string, rps: number) => Flood | undefined;
@@ -59,11 +62,15 @@ export interface ControlPlane {
   readonly app: Express;
   readonly routes: readonly Route[];
   readonly store: ConfigStore;
+  readonly exports: AuditExports;
   readonly state: () => OperatorState;
   /** One second of life: reads what is polled, sends state, watermarks and pings. Never throws. */
   beat(): Promise<void>;
   close(): Promise<void>;
 }
+
+/** Between looks at the export queues; a change of the configuration is one beat away at most. */
+const EXPORTS_EVERY_BEATS = 5;
 
 /** Builds the control plane on its ports; nothing listens and no timer runs. */
 export async function createControlPlane(ports: ControlPlanePorts, settings: ControlPlaneSettings): Promise<ControlPlane> {
@@ -80,8 +87,14 @@ export async function createControlPlane(ports: ControlPlanePorts, settings: Con
   const watermarks = createPolled({ clock, read: () => ledger.watermarks(), onError: warn('watermarks cannot be read') });
 
   const config = (): ConfigSnapshot | undefined => (store.version === 0 ? undefined : store.snapshot());
+  const wanted = (): string[] | undefined => (store.version === 0 ? undefined : exportTenants(store.snapshot()));
+  const exports = createAuditExports({ wanted, spine: ports.exportSpine, clock, audit, onError: warn('audit exports are not in step with the configuration') });
+  let exportsDue = true;
+  store.subscribe(() => {
+    exportsDue = true;
+  });
   const build = (): OperatorState =>
-    buildState({ clock, config, reports, queues, anomalies, ledger: ledgerHead, chaosEnabled: ports.chaos !== undefined, chaos: () => actions.running() });
+    buildState({ clock, config, reports, queues, anomalies, ledger: ledgerHead, exports, chaosEnabled: ports.chaos !== undefined, chaos: () => actions.running() });
   const hub = createStateHub({ build });
 
   const routes = createRouteTable({
@@ -94,6 +107,7 @@ export async function createControlPlane(ports: ControlPlanePorts, settings: Con
     sessions,
     auditLog: ports.auditLog,
     queues: ports.queues,
+    exports,
     signIn: await createOperatorSignIn({ clock, ...settings.operator }),
     onAuditError: warn('an audit record could not be written'),
     state: { build, hub },
@@ -115,11 +129,16 @@ export async function createControlPlane(ports: ControlPlanePorts, settings: Con
     app,
     routes,
     store,
+    exports,
     state: build,
     beat: async () => {
       beats += 1;
       const polls = [anomalies.poll(), ledgerHead.poll(), watermarks.poll()];
       if (beats % 2 === 1) polls.push(queues.poll());
+      if (exportsDue || beats % EXPORTS_EVERY_BEATS === 0) {
+        exportsDue = false;
+        polls.push(exports.reconcile());
+      }
       if (store.version === 0) polls.push(store.load().catch(warn('the configuration cannot be loaded')));
       stream.beat(watermarks.value ?? []);
       hub.beat();

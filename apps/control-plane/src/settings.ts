@@ -8,6 +8,7 @@ export const ControlPlaneEnv = z.object({
   DATABASE_URL: z.string(),
   AWS_ENDPOINT_URL: z.string().optional(),
   AWS_REGION: z.string().default('eu-central-1'),
+  AWS_ACCOUNT_ID: z.string().regex(/^\d{12}$/, 'must be 12 digits').optional(),
   AWS_ACCESS_KEY_ID: z.string().optional(),
   AWS_SECRET_ACCESS_KEY: z.string().optional(),
   SLUICE_OPERATOR_USER: z.string().max(200),

@@ -65,7 +65,7 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
   const callLog = createLogger({ service: 'gateway', level: settings.logLevel, highVolume: true });
   const metrics = createMetrics({ service: 'gateway', processMetrics: true });
   const limits = createMemoryLimitStore({ clock });
-  const clients = createSpineClients({ ...(settings.spineEndpoint === undefined ? {} : { endpoint: settings.spineEndpoint }), region: settings.region });
+  const clients = createSpineClients({ ...(settings.spineEndpoint === undefined ? {} : { endpoint: settings.spineEndpoint }), ...(settings.awsAccount === undefined ? {} : { account: settings.awsAccount }), region: settings.region });
   const publisher = createSnsPublisher({ spine: clients, logger });
   const opened = openOutbox({
     dir: join(settings.dataDir, 'outbox'),

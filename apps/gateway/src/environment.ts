@@ -21,6 +21,7 @@ const GatewayEnv = z.object({
   SLUICE_DRAIN_S: z.coerce.number().int().min(1).default(25),
   AWS_ENDPOINT_URL: z.url().optional(),
   AWS_REGION: z.string().default('eu-central-1'),
+  AWS_ACCOUNT_ID: z.string().regex(/^\d{12}$/, 'must be 12 digits').optional(),
 });
 
 /** Everything the gateway reads from its environment, with units in the names. */
@@ -45,6 +46,7 @@ export interface GatewaySettings {
   readonly chaos: boolean;
   readonly spineEndpoint: string | undefined;
   readonly region: string;
+  readonly awsAccount: string | undefined;
   readonly logLevel: string;
 }
 
@@ -71,6 +73,7 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     drainMs: parsed.SLUICE_DRAIN_S * 1000,
     spineEndpoint: parsed.AWS_ENDPOINT_URL,
     region: parsed.AWS_REGION,
+    awsAccount: parsed.AWS_ACCOUNT_ID,
     logLevel: parsed.LOG_LEVEL,
   };
 }

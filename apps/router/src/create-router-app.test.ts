@@ -1,10 +1,14 @@
+import { systemClock } from '@sluice/contracts';
 import { createLogger, listen, type Listening } from '@sluice/service-kit';
 import { createRouterApp, ROUTER_ROUTES } from './create-router-app.ts';
+import { createTenantSignals } from './signals/tenant-signals.ts';
 
 const TOKEN = 'token-of-the-router';
 let server: Listening;
 beforeAll(async () => {
-  const app = createRouterApp({ logger: createLogger({ service: 'router', level: 'silent' }), token: TOKEN });
+  const signals = createTenantSignals({ clock: systemClock });
+  signals.answered({ id: 'x', tenant: 'acme', atMs: systemClock.now(), outputTokens: 250 });
+  const app = createRouterApp({ logger: createLogger({ service: 'router', level: 'silent' }), token: TOKEN, signals });
   server = await listen(app, { host: '127.0.0.1', port: 0 });
 });
 afterAll(() => server.close());
@@ -18,6 +22,15 @@ describe('router', () => {
 
   it.each(['/route', '/feedback'])('%s tells nothing to a caller without a service token', async (path) => {
     expect((await fetch(server.url + path, { method: 'POST' })).status).toBe(401);
+  });
+
+  it('tells the signals of a tenant to a service, and to nobody else', async () => {
+    const ask = (id: string, headers: Record<string, string>) => fetch(`${server.url}/tenants/${id}/profile`, { headers });
+    const authorization = `Bearer ${TOKEN}`;
+    const known = await ask('acme', { authorization });
+    expect([known.status, await known.json()]).toEqual([200, expect.objectContaining({ tenant: 'acme', pressure: 0, events: 1 })]);
+    expect((await ask('acme', {})).status).toBe(401);
+    expect((await ask('zork', { authorization })).status).toBe(404);
   });
 
   it('lives without a credential', async () => {

@@ -6,13 +6,17 @@ import { startRouter } from './start-router.ts';
 const logger = createLogger({ service: 'router', level: 'silent' });
 
 describe('startRouter', () => {
-  it('serves on the ports of its stack and frees them', async () => {
+  it('serves on the ports of its stack, without a spine too, says what it consumes, and frees them', async () => {
     const base = await freePortBase();
-    const env = { SLUICE_PORT_BASE: String(base), SLUICE_TOKEN_ROUTER: 'token-of-the-router' };
+    const env = { SLUICE_PORT_BASE: String(base), SLUICE_TOKEN_ROUTER: 'token-of-the-router', AWS_ENDPOINT_URL: 'http://127.0.0.1:9' };
     for (let round = 0; round < 2; round++) {
       const router = await startRouter({ env, logger });
       expect(router.url).toBe(`http://127.0.0.1:${portsFrom(base).router}`);
-      expect((await fetch(`http://127.0.0.1:${portsFrom(base).routerAdmin}/ready`)).status).toBe(200);
+      const ready = await fetch(`http://127.0.0.1:${portsFrom(base).routerAdmin}/ready`);
+      expect([ready.status, await ready.json()]).toEqual([200, {
+        ready: true,
+        detail: { learning: false, consumes: [{ queue: 'router-usage', retry_budget: 3 }, { queue: 'router-anomaly', retry_budget: 3 }], spine_faults: null },
+      }]);
       await router.close();
     }
   });

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { ConfigSnapshot } from './snapshot.ts';
 
 /**
@@ -16,3 +17,24 @@ export function exportTenants(config: Pick<ConfigSnapshot, 'tenants' | 'plans' |
     .map(({ id }) => id)
     .toSorted();
 }
+
+/** `GET /api/exports`: the audit export of one tenant. */
+export const AuditExport = z.object({
+  tenant: z.string(),
+  queue: z.string(),
+  dlq: z.string(),
+  /**
+   * `active`: records arrive. `pending`: wanted and not there yet. `draining`: no longer wanted; nothing arrives any more, and the
+   * queue stays until all of it was read.
+   */
+  state: z.enum(['active', 'pending', 'draining']),
+  /** Records that the tenant has not read; approximate, as SQS counts. */
+  waiting: z.int().min(0),
+  in_flight: z.int().min(0),
+  dlq_depth: z.int().min(0),
+  /** How long SQS keeps an unread record; after it the record is in the audit log only. */
+  retention_s: z.int().min(1),
+  /** In words, for people. */
+  detail: z.string(),
+});
+export type AuditExport = z.infer<typeof AuditExport>;

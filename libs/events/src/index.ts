@@ -7,7 +7,7 @@ export { createSqsConsumer, type ConsumedBatch, type SqsConsumerOptions } from '
 export { provisionQueue, provisionTopology, removeQueue, unsubscribeQueue } from './spine/provisioner.ts';
 export { canonicalJson, compareQueue, compareTopology } from './spine/compare-topology.ts';
 export { describeDeployed, type Attributes, type DeployedTopology } from './spine/describe-deployed.ts';
-export { listExportQueues } from './spine/list-export-queues.ts';
+export { holdsMessage, listExportQueues, listExportSubscriptions } from './spine/export-queues.ts';
 export { checkConsumers, type ConsumerCheck } from './spine/check-consumers.ts';
 export { consumerFaults, consumptionFaults, type ConsumerClaim } from './spine/consumer-faults.ts';
 export { readQueueStates, type QueueState } from './spine/queue-states.ts';

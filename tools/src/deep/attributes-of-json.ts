@@ -13,6 +13,13 @@ const API_NAME: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   aws_sns_topic_subscription: { raw_message_delivery: 'RawMessageDelivery', filter_policy: 'FilterPolicy', filter_policy_scope: 'FilterPolicyScope' },
 };
 
+/** What the SQS API calls an attribute of `aws_sqs_queue`. @throws RangeError when it is not known. */
+export function apiNameOfQueueAttribute(name: string): string {
+  const known = API_NAME['aws_sqs_queue']?.[name];
+  if (known === undefined) throw new RangeError(`aws_sqs_queue has no attribute ${name} that is declared`);
+  return known;
+}
+
 /** What names a resource and says how Terraform orders it, rather than an attribute of it. */
 const OTHER_KEYS = new Set(['//', 'name', 'topic_arn', 'protocol', 'endpoint', 'depends_on']);
 

@@ -12,13 +12,15 @@ interface PlanNumbers {
   readonly quotaMode: 'hard' | 'soft';
   readonly priority: Priority;
   readonly feeUsd: number;
+  /** Audit records to a queue of the tenant's own. */
+  readonly auditExport: boolean;
 }
 
 /** The plans of the demo. */
 export const DEMO_PLANS: readonly PlanNumbers[] = [
-  { id: 'enterprise', displayName: 'Enterprise', perSecond: 50, burst: 100, inFlight: 100, queued: 100, tokensPerMinute: 3_000_000, monthlyTokens: 500_000_000, quotaMode: 'soft', priority: 'high', feeUsd: 2_000 },
-  { id: 'team', displayName: 'Team', perSecond: 20, burst: 40, inFlight: 40, queued: 40, tokensPerMinute: 600_000, monthlyTokens: 200_000_000, quotaMode: 'soft', priority: 'standard', feeUsd: 200 },
-  { id: 'free', displayName: 'Free', perSecond: 5, burst: 10, inFlight: 10, queued: 10, tokensPerMinute: 60_000, monthlyTokens: 20_000_000, quotaMode: 'hard', priority: 'low', feeUsd: 0 },
+  { id: 'enterprise', displayName: 'Enterprise', perSecond: 50, burst: 100, inFlight: 100, queued: 100, tokensPerMinute: 3_000_000, monthlyTokens: 500_000_000, quotaMode: 'soft', priority: 'high', feeUsd: 2_000, auditExport: true },
+  { id: 'team', displayName: 'Team', perSecond: 20, burst: 40, inFlight: 40, queued: 40, tokensPerMinute: 600_000, monthlyTokens: 200_000_000, quotaMode: 'soft', priority: 'standard', feeUsd: 200, auditExport: false },
+  { id: 'free', displayName: 'Free', perSecond: 5, burst: 10, inFlight: 10, queued: 10, tokensPerMinute: 60_000, monthlyTokens: 20_000_000, quotaMode: 'hard', priority: 'low', feeUsd: 0, auditExport: false },
 ];
 
 /** A plan's numbers as the limits of one level. */

@@ -1,4 +1,8 @@
-import { SeedFile, SIM_MODELS } from '@sluice/contracts';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { SeedFile, SIM_MODELS, TOPOLOGY } from '@sluice/contracts';
+import { seededTopology } from '../parts/seeded-topology.ts';
 import { createSecrets } from '../stack/secrets.ts';
 import { buildSeedFile } from './seed-file.ts';
 
@@ -48,6 +52,13 @@ describe('buildSeedFile', () => {
       ['tertiary', 'http://127.0.0.1:9103/v1'],
     ]);
     expect(seed.providers.every((provider) => provider.carryFields.includes('sim'))).toBe(true);
+  });
+
+  it('exports the audit log of the enterprise tenant only, which gives the declared six queues', () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'sluice-seed-')), 'seed.json');
+    writeFileSync(file, JSON.stringify(seed));
+    expect(seededTopology(file)).toEqual(TOPOLOGY);
+    rmSync(dirname(file), { recursive: true });
   });
 
   it('makes other secrets for every stack', () => {

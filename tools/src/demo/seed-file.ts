@@ -61,6 +61,7 @@ export function buildSeedFile(secrets: Pick<StackSecrets, 'keys' | 'passwords'>,
       policy: {
         limits: planLimits(plan),
         priority: plan.priority,
+        auditExport: plan.auditExport,
         routing: { chain: CHAIN.map((provider) => ({ provider })) },
       },
       tenantLimits: planLimits(plan),

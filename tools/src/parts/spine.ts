@@ -1,7 +1,8 @@
-import { LOCAL_REGION, portsFrom, TOPOLOGY } from '@sluice/contracts';
+import { LOCAL_REGION, portsFrom } from '@sluice/contracts';
 import { createSpineClients, provisionTopology } from '@sluice/events';
 import { createLogger, runService } from '@sluice/service-kit';
 import { buildApp } from 'fauxqs';
+import { seededTopology } from './seeded-topology.ts';
 
 /**
  * The local event spine: an SNS and SQS emulator with the declared topology. Its memory dies with it; the gateway's
@@ -16,15 +17,16 @@ await runService({
     const host = process.env['HOST'] ?? '127.0.0.1';
     const port = portsFrom(Number(process.env['SLUICE_PORT_BASE'] ?? 0)).spine;
     const region = process.env['AWS_REGION'] ?? LOCAL_REGION;
+    const topology = seededTopology(process.env['SLUICE_SEED_FILE']);
     const app = buildApp({ logger: false, defaultRegion: region });
     const url = await app.listen({ host, port });
     const clients = createSpineClients({ endpoint: url, region, credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });
     try {
-      await provisionTopology(TOPOLOGY, clients);
+      await provisionTopology(topology, clients);
     } finally {
       clients.close();
     }
-    logger.info({ url, topics: TOPOLOGY.topics.length, queues: TOPOLOGY.queues.length }, 'the declared topology is provisioned');
+    logger.info({ url, topics: topology.topics.length, queues: topology.queues.length }, 'the declared topology is provisioned');
     return { close: () => app.close() };
   },
 });

@@ -1,4 +1,4 @@
-import { DEFAULT_CELL_ID, LOCAL_REGION } from '@sluice/contracts';
+import { DEFAULT_CELL_ID, LOCAL_ACCOUNT, LOCAL_REGION } from '@sluice/contracts';
 import { SIM_SECRET_ENV } from '../demo/seed-file.ts';
 import type { StackSecrets } from './secrets.ts';
 import { stackFiles, urlOf, type StackSettings } from './settings.ts';
@@ -20,6 +20,7 @@ export function stackEnvironment(settings: StackSettings, secrets: StackSecrets)
     DATABASE_URL: databaseUrl(settings, secrets),
     AWS_ENDPOINT_URL: urlOf(settings, 'spine'),
     AWS_REGION: LOCAL_REGION,
+    AWS_ACCOUNT_ID: LOCAL_ACCOUNT,
     AWS_ACCESS_KEY_ID: 'local',
     AWS_SECRET_ACCESS_KEY: 'local',
     SLUICE_CONTROL_PLANE_URL: urlOf(settings, 'controlPlane'),

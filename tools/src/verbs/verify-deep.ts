@@ -1,6 +1,7 @@
 import type { DeepCheck } from '../deep/deep-check.ts';
 import { ledgerScale } from '../deep/ledger-scale.ts';
 import { runDeepChecks } from '../deep/run-deep-checks.ts';
+import { terraformCheck } from '../deep/terraform-check.ts';
 import type { StackSettings } from '../stack/settings.ts';
 import { isRunning } from '../stack/running-stack.ts';
 import { verify } from './verify.ts';
@@ -16,6 +17,7 @@ const CHECKS: readonly DeepCheck[] = [
     },
   },
   ledgerScale,
+  terraformCheck,
 ];
 
 /** The long versions of `verify`: minutes each. Words after the verb select checks by name: `make verify-deep CHECK=terraform`. */

@@ -1,15 +1,16 @@
-import { LOCAL_REGION, TOPOLOGY, type StackFile } from '@sluice/contracts';
-import { compareTopology, createSpineClients, describeDeployed } from '@sluice/events';
+import type { StackFile } from '@sluice/contracts';
 import { runningStack } from '../stack/running-stack.ts';
 import { stackFiles, type StackSettings } from '../stack/settings.ts';
 import { readState } from '../supervisor/supervisor-state.ts';
 import { signInAsOperator } from './operator-api.ts';
 import { reconcile, settledLedger } from './reconcile.ts';
+import { verifyTopology } from './verify-topology.ts';
 
 /** Checks that what is deployed equals what is declared and that the ledger agrees with the providers' own count. */
 export async function verify(settings: StackSettings): Promise<number> {
   const stack = runningStack(settings.dataDir);
-  const spineWell = await verifySpine(stack);
+  const topology = await verifyTopology(stack);
+  const spineWell = report(topology.text, topology.faults);
   const ledgerWell = await verifyLedger(stack, providersSince(settings));
   return spineWell && ledgerWell ? 0 : 1;
 }
@@ -19,17 +20,6 @@ export function report(text: string, faults: readonly string[]): boolean {
   console.log(`${faults.length === 0 ? 'ok  ' : 'FAIL'} ${text}`);
   for (const fault of faults) console.log(`       ${fault}`);
   return faults.length === 0;
-}
-
-async function verifySpine(stack: StackFile): Promise<boolean> {
-  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-  const clients = createSpineClients({ endpoint: stack.services.spine.url, region: LOCAL_REGION, credentials });
-  try {
-    const faults = compareTopology(TOPOLOGY, await describeDeployed(TOPOLOGY, clients));
-    return report(`Deployed topology equals the declared one: ${TOPOLOGY.topics.length} topics, ${TOPOLOGY.queues.length} queues with their DLQs and subscriptions`, faults);
-  } finally {
-    clients.close();
-  }
 }
 
 /** When the simulated providers began to count. */

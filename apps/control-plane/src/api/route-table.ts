@@ -5,6 +5,8 @@ import type { People } from '../session/people.ts';
 import type { StateHub } from '../state/state-hub.ts';
 import { chaosRoutes, type ChaosRouteDeps } from './chaos-routes.ts';
 import { configRoutes } from './config-routes.ts';
+import type { AuditExports } from '../exports/audit-exports.ts';
+import { exportRoutes } from '../exports/export-routes.ts';
 import { docsPage } from './docs-page.ts';
 import { internalRoutes } from './internal-routes.ts';
 import { workspaceKeyRoutes } from './key-routes.ts';
@@ -27,6 +29,7 @@ export interface RouteTableDeps extends SessionRouteDeps, WorkspaceRouteDeps {
   readonly audit: AuditTrail;
   readonly auditLog: AuditLog;
   readonly queues: QueueAdmin;
+  readonly exports: AuditExports;
   readonly state: { readonly build: () => OperatorState; readonly hub: StateHub };
   readonly people: People;
   readonly internal: Parameters<typeof internalRoutes>[0];
@@ -46,6 +49,7 @@ export function createRouteTable(deps: RouteTableDeps): Route[] {
     ...workspaceKeyRoutes({ store, clock, prefix: '/api/workspaces', auth: 'operator', admit: () => undefined }),
     ...operatorRoutes(deps),
     ...dlqRoutes(deps),
+    ...exportRoutes(deps),
     ...(deps.chaos === undefined ? [] : chaosRoutes({ ...deps.chaos, audit: deps.audit, onAuditError: deps.onAuditError, config: () => store.snapshot() })),
     ...internalRoutes(deps.internal),
     ...peopleRoutes(deps),

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import {
+  EXPORTABLE_TENANT_ID,
+  exportTenants,
   mergePolicy,
   type ChainEntry,
   type ConfigSnapshot,
@@ -23,6 +25,9 @@ export function findFaults(config: ConfigSnapshot): RowFault[] {
   const faults: RowFault[] = [];
   const reporter = (table: ConfigTable, id: string): Report => (path, message) => faults.push({ table, id, path, message });
   for (const row of Object.values(config.tenants)) need(config.plans, row.plan, 'plan', 'plan', reporter('tenants', row.id));
+  for (const id of exportTenants(config)) {
+    if (!EXPORTABLE_TENANT_ID.test(id)) reporter('tenants', id)('id', 'cannot name an export queue, and its policy has auditExport: it must be 1 to 63 letters, digits, hyphens or underscores');
+  }
   for (const row of Object.values(config.cells)) {
     if (row.tenant !== undefined) need(config.tenants, row.tenant, 'tenant', 'tenant', reporter('cells', row.id));
   }

@@ -15,6 +15,7 @@ export interface StateSources {
   readonly queues: Polled<readonly QueueState[]>;
   readonly anomalies: Polled<readonly StateAnomaly[]>;
   readonly ledger: Polled<LedgerHead>;
+  readonly exports: { readonly problems: readonly string[] };
   readonly chaosEnabled: boolean;
   readonly chaos: () => OperatorState['chaos'];
 }
@@ -77,6 +78,7 @@ function problems(sources: StateSources, config: ConfigSnapshot | undefined, gat
     if (live) for (const { provider, credential, secret } of report.missing_secrets) out.push(`Gateway ${report.gateway_id} does not have the secret ${secret} of ${provider}'s credential ${credential}: nothing is sent by it.`);
     if (live) for (const breaker of report.breakers) if (breaker.state === 'open') out.push(`The breaker for ${breaker.provider} / ${breaker.model} is open on ${report.gateway_id}.`);
   }
+  out.push(...sources.exports.problems);
   for (const queue of sources.queues.value ?? []) if (queue.depth > 0) out.push(`Dead-letter queue ${queue.dlq} holds ${queue.depth}.`);
   return out;
 }

@@ -4,6 +4,7 @@ import { createControlPlane, type ControlPlane, type ControlPlanePorts } from '.
 import { createMemoryConfigRepository, type MemoryConfigRepository } from '../config/memory-config-repository.ts';
 import { seedConfig } from '../config/seed-config.ts';
 import type { AuditInput } from '../config/config-repository.ts';
+import { createMemoryExportSpine } from '../exports/memory-export-spine.ts';
 import { demoSeed } from './demo-seed.ts';
 
 export const TEST_SETTINGS = {
@@ -90,6 +91,7 @@ function memoryPorts(repository: MemoryConfigRepository, audited: AuditInput[], 
       deadLetters: async () => [],
       discard: async () => ({ discarded: 0, left: 0 }),
     },
+    exportSpine: createMemoryExportSpine(),
     chaos: {
       flood: () => ({ stop: () => undefined, counts: { sent: 0, statuses: {} } }),
       sim: { setFault: async () => undefined, clearFault: async () => undefined },

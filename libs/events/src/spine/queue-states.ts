@@ -8,8 +8,6 @@ export interface QueueState {
   readonly waiting: number;
   readonly in_flight: number;
   readonly dlq_depth: number;
-  /** Null where the endpoint does not tell (SQS tells CloudWatch only). */
-  readonly oldest_age_ms: number | null;
 }
 
 /** How many messages of a queue can be received and how many are hidden; approximate. */
@@ -32,7 +30,7 @@ export async function readQueueStates(topology: Topology, clients: SpineClients)
   return Promise.all(
     topology.queues.map(async (queue) => {
       const [own, dead] = await Promise.all([queueDepth(clients, queue.name), queueDepth(clients, queue.dlq)]);
-      return { name: queue.name, waiting: own.waiting, in_flight: own.inFlight, dlq_depth: dead.waiting + dead.inFlight, oldest_age_ms: null };
+      return { name: queue.name, waiting: own.waiting, in_flight: own.inFlight, dlq_depth: dead.waiting + dead.inFlight };
     }),
   );
 }
