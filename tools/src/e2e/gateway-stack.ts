@@ -26,6 +26,8 @@ export interface GatewayStackOptions {
   readonly workspaces: readonly FixtureWorkspace[];
   /** Slots of each simulated provider's credential. */
   readonly slots?: number;
+  /** Another provider in the place of the simulated primary, base URL. */
+  readonly primaryUrl?: string;
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -34,7 +36,10 @@ export async function startGatewayStack(options: GatewayStackOptions): Promise<G
   const ports = portsFrom(portBase);
   const dataDir = mkdtempSync(join(tmpdir(), 'sluice-e2e-'));
   mkdirSync(join(dataDir, 'gateway'), { recursive: true });
-  writeFileSync(join(dataDir, 'gateway', 'snapshot.json'), JSON.stringify({ savedAtMs: Date.now(), snapshot: fixtureSnapshot(portBase, options.workspaces, options.slots) }), { mode: 0o600 });
+  const snapshot = fixtureSnapshot(portBase, options.workspaces, options.slots);
+  const { primary } = snapshot.providers;
+  if (options.primaryUrl !== undefined && primary !== undefined) primary.baseUrl = options.primaryUrl;
+  writeFileSync(join(dataDir, 'gateway', 'snapshot.json'), JSON.stringify({ savedAtMs: Date.now(), snapshot }), { mode: 0o600 });
   const env = {
     SLUICE_PORT_BASE: String(portBase),
     HOST: '127.0.0.1',

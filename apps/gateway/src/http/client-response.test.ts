@@ -1,5 +1,5 @@
 import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Dialect } from '@sluice/contracts';
 import { createClientResponse, type ClientResponse } from './client-response.ts';
 import { createHeartbeats, type Heartbeats } from './heartbeats.ts';
@@ -8,6 +8,8 @@ interface Exchange {
   readonly response: ClientResponse;
   readonly heartbeats: Heartbeats;
   readonly answer: IncomingMessage;
+  /** The gateway's end of the connection. */
+  readonly socket: Socket;
   text(): Promise<string>;
 }
 
@@ -30,7 +32,7 @@ async function stream(dialect: Dialect, run: (exchange: Exchange) => Promise<voi
     if (!answer.complete) await new Promise((resolve) => answer.once('end', resolve));
     return received;
   };
-  await run({ response, heartbeats, answer, text });
+  await run({ response, heartbeats, answer, socket: req.socket, text });
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
   expect(heartbeats.size).toBe(0);
@@ -73,4 +75,33 @@ it('what is written after the end goes nowhere and ending twice is harmless', ()
     expect(response.write(Buffer.from('late'))).toBe(true);
     expect(await text()).toBe('data: [DONE]\n\n');
     expect(response.finished).toBe(true);
+  }));
+
+it('a chunk of a stream is on its way in the tick in which it was written, as one write', () =>
+  stream('openai', async ({ response, socket, text }) => {
+    const before = socket.bytesWritten;
+    let writes = 0;
+    const write = socket.write.bind(socket);
+    socket.write = ((...args: Parameters<typeof write>) => {
+      writes += 1;
+      return write(...args);
+    }) as typeof socket.write;
+    response.write(Buffer.from('data: 1\n\n'));
+    expect(writes).toBe(1);
+    expect(socket.writableLength).toBe(0);
+    expect(socket.bytesWritten - before).toBe('9\r\ndata: 1\n\n\r\n'.length);
+    expect(await text()).toBe('data: 1\n\n');
+  }));
+
+it('a client that is behind is waited for and told once it has caught up', () =>
+  stream('openai', async ({ response, answer, text }) => {
+    answer.pause();
+    const chunk = Buffer.alloc(64 * 1024, 'x');
+    let accepted = true;
+    while (accepted || response.bufferedBytes < 1_000_000) accepted = response.write(chunk);
+    const drained = new Promise<void>((resolve) => response.onDrain(resolve));
+    answer.resume();
+    await drained;
+    expect(response.bufferedBytes).toBe(0);
+    await text();
   }));

@@ -111,6 +111,24 @@ describe('a stream', () => {
     await second.close();
   });
 
+  it('begun after the hold time is kept alive until its content comes', async () => {
+    let content: () => void = () => undefined;
+    await withGateway(
+      (response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.flushHeaders();
+        content = () => response.end(contentChunk('Hi') + DONE);
+      },
+      async (gateway) => {
+        const answer = await gateway.chat({ stream: true });
+        for (let second = 0; second < 21; second += 1) gateway.heartbeats.tick();
+        content();
+        expect(await answer.text()).toBe(`: heartbeat\n\n: heartbeat\n\n${contentChunk('Hi')}${DONE}`);
+      },
+      { change: (raw) => void ((raw.plans.team as { policy: { routing: Record<string, unknown> } }).policy.routing.holdMs = 50) },
+    );
+  });
+
   it('that goes on for ever after its end marker is left, with a good answer', async () => {
     let open = true;
     await withGateway(

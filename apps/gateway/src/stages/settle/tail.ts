@@ -1,17 +1,33 @@
 import type { TokenUsage } from '@sluice/contracts';
 import type { Call, CallFigures } from '../../call.ts';
 
-const OPENAI_END = Buffer.from('data: [DONE]');
-const ANTHROPIC_END = Buffer.from('event: message_stop');
+const LF = 0x0a;
+const CR = 0x0d;
 
 /**
- * The last bytes of a stream with the event `usage` put before the end marker, for callers that asked for it. Where the
- * marker's start was in an earlier buffer the event would break it, so it is left out then.
+ * The last bytes of a stream with the event `usage` put before its last event, which is the dialect's end marker: for
+ * callers that asked for it. Readers forward whole events, so the last one stands in these bytes altogether.
  */
 export function tailWithUsage(call: Call, tail: Buffer, figures: CallFigures, latencyMs: number): Buffer {
-  const at = tail.lastIndexOf(call.dialect === 'openai' ? OPENAI_END : ANTHROPIC_END);
-  if (at < 0) return tail;
+  const at = startOfLastEvent(tail);
   return Buffer.concat([tail.subarray(0, at), usageEvent(call, figures, latencyMs), tail.subarray(at)]);
+}
+
+/** Where the last event begins: after the blank line before it, however lines end; 0 when it is the only one. */
+function startOfLastEvent(bytes: Buffer): number {
+  let end = bytes.length;
+  while (end > 0 && isLineEnd(bytes[end - 1])) end -= 1;
+  for (let at = end; at > 1; at -= 1) {
+    if (!isLineEnd(bytes[at - 1])) continue;
+    const lineEnd = bytes[at - 1] === LF && bytes[at - 2] === CR ? at - 2 : at - 1;
+    if (isLineEnd(bytes[lineEnd - 1])) return at;
+    at = lineEnd + 1;
+  }
+  return 0;
+}
+
+function isLineEnd(byte: number | undefined): boolean {
+  return byte === LF || byte === CR;
 }
 
 function usageEvent(call: Call, figures: CallFigures, latencyMs: number): Buffer {
