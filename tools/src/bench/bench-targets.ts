@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { ConfigSnapshot, DEFAULT_CELL_ID, portsFrom } from '@sluice/contracts';
 import { freePortBase } from '@sluice/testing';
 import { randomBase62 } from '../stack/secrets.ts';
-import { startBenchProcess, type BenchProcess } from './bench-process.ts';
+import { buildApp, startBenchProcess, type BenchProcess } from './bench-process.ts';
 import { benchSnapshot } from './bench-snapshot.ts';
 import { findNginx, startNginx } from './nginx-target.ts';
 
@@ -29,6 +29,7 @@ export interface BenchTargets {
 
 /** Starts the upstream, the baselines and the gateway, each as a process of its own on loopback. */
 export async function startBenchTargets(root: string, env: NodeJS.ProcessEnv): Promise<BenchTargets> {
+  buildApp(root, 'gateway');
   const base = await freePortBase();
   const ports = portsFrom(base);
   const dataDir = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
@@ -62,7 +63,7 @@ export async function startBenchTargets(root: string, env: NodeJS.ProcessEnv): P
       ...(env['BENCH_PROFILE'] !== undefined && { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${env['BENCH_PROFILE']}` }),
     };
     const ready = { kind: 'http', url: `http://127.0.0.1:${ports.gatewayAdmin}/ready` } as const;
-    const gateway: Target = { name: 'gateway', port: ports.gateway, process: await keep(startBenchProcess(root, 'apps/gateway/src/main.ts', 'target', gatewayEnv, ready)) };
+    const gateway: Target = { name: 'gateway', port: ports.gateway, process: await keep(startBenchProcess(root, 'apps/gateway/dist/main.js', 'target', gatewayEnv, ready)) };
     return {
       root,
       key,

@@ -105,3 +105,18 @@ it('a client that is behind is waited for and told once it has caught up', () =>
     expect(response.bufferedBytes).toBe(0);
     await text();
   }));
+
+it('a whole body arrives byte for byte, also where it is no text', async () => {
+  const body = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
+  const server = createServer((req, res) => {
+    const response = createClientResponse(res, req, { dialect: 'openai' });
+    response.commit(200, { stream: false, contentType: 'application/json', contentLength: body.length });
+    void response.finish(body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const answer = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  expect(Buffer.from(await answer.arrayBuffer())).toEqual(body);
+  expect(answer.headers.get('content-length')).toBe('256');
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});

@@ -33,6 +33,8 @@ const BEAT: Record<Dialect, Buffer> = {
   anthropic: Buffer.from('event: ping\ndata: {"type": "ping"}\n\n'),
 };
 
+/** A whole body up to this size leaves together with its head. */
+const JOIN_BYTES = 8 * 1024;
 const CR = 0x0d;
 const LF = 0x0a;
 
@@ -168,6 +170,8 @@ class NodeClientResponse implements ClientResponse, SilentStream {
       res.once('finish', resolve);
       res.once('close', resolve);
       if (last === undefined) res.end();
+      // As text in a one-byte encoding `node:http` joins a small body to its head: one write instead of a gathered one.
+      else if (!this.#streaming && last.length <= JOIN_BYTES) res.end(last.toString('latin1'), 'latin1');
       else res.end(last);
     });
   }
