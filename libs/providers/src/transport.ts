@@ -41,8 +41,12 @@ export interface Transport {
   close(): Promise<void>;
 }
 
+/** What a connection reads ahead while its answer is paused for a slow client; one read is 64 KiB all the same. */
+const READ_AHEAD_BYTES = 16 * 1024;
 /** When an attempt at a connection is given up that no call waits for any more: the longest connect deadline of a policy. */
 const SOCKET_CONNECT_MS = 60_000;
+/** `highWaterMark` is the socket's own option; undici passes it on without having it in its types. */
+const CONNECT = { timeout: SOCKET_CONNECT_MS, highWaterMark: READ_AHEAD_BYTES };
 
 const processTimers: NonNullable<TransportOptions['timers']> = {
   setTimeout: (callback, delayMs) => setTimeout(callback, delayMs),
@@ -50,7 +54,7 @@ const processTimers: NonNullable<TransportOptions['timers']> = {
 };
 
 export function createTransport({ timers = processTimers, keepAliveMs = 60_000, maxHeaderBytes = 64 * 1024 }: TransportOptions = {}): Transport {
-  const agent = new Agent({ connect: { timeout: SOCKET_CONNECT_MS }, keepAliveTimeout: keepAliveMs, maxHeaderSize: maxHeaderBytes, pipelining: 1 });
+  const agent = new Agent({ connect: CONNECT, keepAliveTimeout: keepAliveMs, maxHeaderSize: maxHeaderBytes, pipelining: 1 });
   return {
     send(request, handlers, timeouts) {
       const exchange = new Exchange(handlers, timers);

@@ -3,8 +3,8 @@ export const MIN_BYTES_PER_SECOND = 1024;
 
 const DEFAULTS: ReaderLimits = {
   streamBytes: 256 * 1024,
-  tenantBytes: 32 * 1024 * 1024,
-  processBytes: 96 * 1024 * 1024,
+  tenantBytes: 16 * 1024 * 1024,
+  processBytes: 64 * 1024 * 1024,
   floorBytes: 16 * 1024,
   minBytesPerSecond: MIN_BYTES_PER_SECOND,
   windowMs: 30_000,
