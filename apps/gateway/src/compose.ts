@@ -26,7 +26,7 @@ import { createQuotaAlerts } from './report/quota-alerts.ts';
 import { createReporter } from './report/reporter.ts';
 import { asOtherRoutes, createApp } from './routes/app.ts';
 import { createAdmitStage } from './stages/admit/admit.ts';
-import { createAttemptStage } from './stages/attempt/attempt.ts';
+import { createCountingAttemptStage } from './stages/attempt/count-tokens.ts';
 import type { AccountChange } from './stages/attempt/send-attempt.ts';
 import { createAuthenticateStage } from './stages/authenticate/authenticate.ts';
 import { createCacheStage } from './stages/cache/cache.ts';
@@ -158,7 +158,7 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
     cache: createCacheStage(),
     admit: createAdmitStage({ limits, estimator, outbox }),
     route: createRouteStage(),
-    attempt: createAttemptStage({
+    attempt: createCountingAttemptStage({
       clock,
       limits,
       outbox,

@@ -17,6 +17,8 @@ export const HEADER = {
   queueMs: 'x-sluice-queue-ms',
   decision: 'x-sluice-decision',
   costNanoUsd: 'x-sluice-cost-nanousd',
+  /** `estimate` on a count of tokens that no provider made. */
+  tokenCount: 'x-sluice-token-count',
   usageEvent: 'x-sluice-usage-event',
   feature: 'x-sluice-feature',
   tags: 'x-sluice-tags',

@@ -17,6 +17,8 @@ export interface InboundCall {
   readonly wantsUsage: boolean;
   /** Inbound headers that may travel on (`anthropic-beta`, `anthropic-version`, `openai-beta`), lower case. */
   readonly forwardHeaders: Readonly<Record<string, string>>;
+  /** The caller's query, without its question mark; undefined when it gave none. */
+  readonly query?: string;
 }
 
 /** Where a call goes. */

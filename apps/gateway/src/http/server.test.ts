@@ -47,7 +47,25 @@ it('models are listed in the dialect of the caller, without those that are retir
   const anthropic = await ask('/v1/models', { 'x-api-key': SAMPLE_KEYS.acme, 'anthropic-version': '2023-06-01' });
   expect(anthropic.json).toMatchObject({ has_more: false, first_id: 'sim-small' });
   expect((await ask('/v1/models/sim-small')).json).toMatchObject({ id: 'sim-small', object: 'model' });
+  expect((await ask('/v1/models/sim-small', { 'x-api-key': SAMPLE_KEYS.acme })).json).toMatchObject({ id: 'sim-small', type: 'model', display_name: 'sim-small' });
   expect((await ask('/v1/models/old-model')).status).toBe(404);
+});
+
+it('Anthropic\'s list of models is paged both ways, and a wrong page is refused', async () => {
+  front = await startFrontServer();
+  const page = async (query: string) => (await ask(`/v1/models?${query}`, { 'x-api-key': SAMPLE_KEYS.acme })).json;
+  const ids = ({ data, has_more }: Record<string, unknown>) => [...(data as { id: string }[]).map((model) => model.id), has_more];
+  expect(ids(await page('limit=3'))).toEqual(['sim-small', 'sim-large', 'unpriced', true]);
+  expect(ids(await page('limit=3&after_id=unpriced'))).toEqual(['embedder', false]);
+  expect(ids(await page('limit=2&before_id=embedder'))).toEqual(['sim-large', 'unpriced', true]);
+  for (const query of ['limit=0', 'limit=x', 'limit=1001', 'after_id=nothing']) expect(await page(query)).toMatchObject({ error: { type: 'invalid_request_error' } });
+});
+
+it('a probe without a key is answered, and tells nothing', async () => {
+  front = await startFrontServer();
+  const response = await fetch(front.url, { method: 'HEAD' });
+  expect([response.status, await response.text()]).toEqual([200, '']);
+  expect((await fetch(`${front.url}/v1/messages`, { method: 'HEAD' })).headers.get('allow')).toBe('POST');
 });
 
 it('routes that are not offered say so in their dialect, and wrong methods are 405', async () => {

@@ -46,6 +46,11 @@ export function createApp(deps: AppDeps): Express {
     response.json({ status: 'ok' });
   });
 
+  // How clients find out whether anybody is there.
+  app.head('/', (_request, response) => {
+    response.end();
+  });
+
   app.use(async (request, response, next) => {
     const id = ids.requestId();
     response.locals.requestId = id;
@@ -64,7 +69,9 @@ export function createApp(deps: AppDeps): Express {
 
   app.get('/v1/models', (request, response) => {
     const { config, key } = callerOf(request);
-    response.json(listModels(config, key, dialectOf(request.path, request.headers), clock.now()));
+    const list = listModels(config, key, dialectOf(request.path, request.headers), clock.now(), request.query);
+    if ('code' in list) refuse(request, response, list);
+    else response.json(list);
   });
 
   app.get('/v1/models/*id', (request, response) => {

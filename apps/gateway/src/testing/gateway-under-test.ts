@@ -13,7 +13,7 @@ import { createGatewayServer } from '../http/server.ts';
 import { createEstimator } from '../metering/estimator.ts';
 import { pipelineOf } from '../pipeline.ts';
 import { createAdmitStage } from '../stages/admit/admit.ts';
-import { createAttemptStage } from '../stages/attempt/attempt.ts';
+import { createCountingAttemptStage } from '../stages/attempt/count-tokens.ts';
 import type { AccountChange } from '../stages/attempt/send-attempt.ts';
 import { createAuthenticateStage } from '../stages/authenticate/authenticate.ts';
 import { createCacheStage } from '../stages/cache/cache.ts';
@@ -85,7 +85,7 @@ export async function startGateway(options: GatewayOptions) {
     cache: createCacheStage(),
     admit: createAdmitStage({ limits, estimator, outbox }),
     route: createRouteStage(),
-    attempt: createAttemptStage({
+    attempt: createCountingAttemptStage({
       clock,
       limits,
       outbox: {

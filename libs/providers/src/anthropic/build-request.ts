@@ -16,5 +16,7 @@ export function buildAnthropicRequest(call: InboundCall, target: UpstreamTarget)
   if ('x-sluice-tenant' in call.body) splices.push(['x-sluice-tenant', undefined]);
   const auth = target.secret === undefined ? [] : ['x-api-key', target.secret];
   if (call.forwardHeaders['anthropic-version'] === undefined && target.extraHeaders['anthropic-version'] === undefined) auth.push('anthropic-version', DEFAULT_VERSION);
-  return { method: 'POST', ...endpoint(target.baseUrl, path), headers: upstreamHeaders(call, target, auth), body: spliceTopLevel(call.bytes, splices) };
+  // The one query that the protocol has; anything else of a caller's stays behind.
+  const query = call.query === 'beta=true' ? '?beta=true' : '';
+  return { method: 'POST', ...endpoint(target.baseUrl, path + query), headers: upstreamHeaders(call, target, auth), body: spliceTopLevel(call.bytes, splices) };
 }

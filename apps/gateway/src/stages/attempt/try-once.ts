@@ -128,7 +128,7 @@ function secretOf(call: Call, deps: TryDeps, capacity: CredentialCapacity): stri
 }
 
 /** What cannot be recorded is not sent. */
-async function recordStart(call: Call, deps: TryDeps): Promise<Refusal | undefined> {
+export async function recordStart(call: Call, deps: Pick<TryDeps, 'clock' | 'outbox' | 'onRecordFault'>): Promise<Refusal | undefined> {
   if (call.started) return undefined;
   try {
     await deps.outbox.appendStarted(startedEvent(call, deps.clock));

@@ -15,6 +15,7 @@ type Body = Readonly<Record<string, unknown>>;
 
 const MAX_END_USER = 256;
 const FORWARD_HEADERS = ['anthropic-beta', 'anthropic-version', 'openai-beta'] as const;
+const NO_QUERY = {};
 const NO_HEADERS: Readonly<Record<string, string>> = {};
 
 interface Candidates {
@@ -100,7 +101,13 @@ function inboundCall(call: Call, body: Body): InboundCall {
     stream: body.stream === true && call.operation !== 'embeddings' && call.operation !== 'count_tokens',
     wantsUsage: options?.include_usage === true,
     forwardHeaders: forwardHeaders(call.request.headers),
+    ...queryOf(call.request.url),
   };
+}
+
+function queryOf(url: string | undefined): { readonly query?: string } {
+  const at = url?.indexOf('?') ?? -1;
+  return at < 0 ? NO_QUERY : { query: (url as string).slice(at + 1) };
 }
 
 function forwardHeaders(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {

@@ -180,7 +180,8 @@ function giveVerdict(call: Call): void {
 }
 
 function learn(call: Call, estimator: Estimator, figures: CallFigures | undefined): void {
-  if (figures?.usageSource !== 'provider') return;
+  // A count of tokens generates nothing: it would teach that answers are empty.
+  if (figures?.usageSource !== 'provider' || call.operation === 'count_tokens') return;
   const { answer } = call;
   const outputChars = answer === undefined ? 0 : answer.kind === 'whole' ? answer.parsed.outputChars : answer.reader.outputChars;
   estimator.observe(shapeOf(call.key as CompiledKey, call.resolved as Resolved), figures.usage, outputChars);

@@ -1,0 +1,98 @@
+import { ERROR_CATALOGUE, HEADER, type PlannedAttempt, type Refusal, zeroUsage } from '@sluice/contracts';
+import type { Call, Resolved } from '../../call.ts';
+import type { Stage } from '../../stage.ts';
+import { serviceOf } from '../route/static-plan.ts';
+import { type AttemptDeps, createAttemptStage } from './attempt.ts';
+import { recordStart } from './try-once.ts';
+
+/** Who answers where no provider counted. */
+const OURSELVES = 'sluice';
+/** What an image of usual size counts; its bytes say nothing about it. */
+const IMAGE_TOKENS = 1_600;
+const MAX_DEPTH = 8;
+
+/**
+ * The attempt stage for every call, and for counts of tokens a way to end without a provider: where none of the chain can
+ * count, or those that can fail, the caller gets an estimate that says so. It costs nothing and is recorded like any call.
+ */
+export function createCountingAttemptStage(deps: AttemptDeps): Stage {
+  const attempt = createAttemptStage(deps);
+  return {
+    name: attempt.name,
+    run(call) {
+      return call.operation === 'count_tokens' ? count(call) : attempt.run(call);
+    },
+  };
+
+  async function count(call: Call): Promise<Refusal | undefined> {
+    const { plan } = call.resolved as Resolved;
+    const [first, ...rest] = plan.entries.filter((entry) => serviceOf(deps.adapters(entry.provider.dialect), 'count_tokens') === 'own');
+    if (first !== undefined) {
+      call.plan = { ...plan, entries: [first, ...rest] };
+      const refusal = await attempt.run(call);
+      if (refusal === undefined || !isProviders(refusal)) return refusal;
+    }
+    return (await recordStart(call, deps)) ?? answer(call, first ?? plan.entries[0]);
+  }
+}
+
+/** The provider failed, rather than the caller or its deadline. */
+function isProviders({ code, refusedBy }: Refusal): boolean {
+  const { outcome } = ERROR_CATALOGUE[code];
+  return outcome === 'upstream_error' || code === 'upstream_timeout' || (code === 'queue_timeout' && refusedBy === undefined);
+}
+
+function answer(call: Call, entry: PlannedAttempt): undefined {
+  const ours: PlannedAttempt = { ...entry, provider: { ...entry.provider, id: OURSELVES }, price: undefined };
+  call.attempts.push({
+    index: call.attempts.length,
+    provider: OURSELVES,
+    credential: OURSELVES,
+    model: entry.model,
+    provider_model: entry.providerModel,
+    outcome: 'ok',
+    usage: zeroUsage(),
+    usage_source: 'none',
+    cost_nanousd: 0,
+    queue_ms: 0,
+    duration_ms: 0,
+  });
+  call.response.setHeader(HEADER.tokenCount, 'estimate');
+  call.answer = {
+    kind: 'whole',
+    attempt: ours,
+    attemptIndex: call.attempts.length - 1,
+    status: 200,
+    body: Buffer.from(JSON.stringify({ input_tokens: estimateInput(call) })),
+    contentType: 'application/json',
+    parsed: { usage: zeroUsage(), finishReason: undefined, model: undefined, outputChars: 0 },
+  };
+  return undefined;
+}
+
+/** What this workspace's calls of this size have used so far, and images by their number rather than their bytes. */
+function estimateInput(call: Call): number {
+  const { inbound } = call.resolved as Resolved;
+  const images = imagesIn(inbound.body.messages, MAX_DEPTH);
+  const expected = call.reservation?.inputTokens ?? Math.ceil(inbound.bytes.length / 4);
+  const share = Math.max(0, inbound.bytes.length - images.bytes) / inbound.bytes.length;
+  return Math.max(1, Math.ceil(expected * share)) + images.count * IMAGE_TOKENS;
+}
+
+function imagesIn(value: unknown, depth: number): { readonly count: number; readonly bytes: number } {
+  let count = 0;
+  let bytes = 0;
+  if (Array.isArray(value)) {
+    for (const item of value as readonly unknown[]) add(imagesIn(item, depth - 1));
+  } else if (typeof value === 'object' && value !== null && depth > 0) {
+    const { type, source, content } = value as { type?: unknown; source?: { data?: unknown }; content?: unknown };
+    if (type === 'image') add({ count: 1, bytes: typeof source?.data === 'string' ? source.data.length : 0 });
+    else if (content !== undefined) add(imagesIn(content, depth - 1));
+  }
+  return { count, bytes };
+
+  function add(more: { readonly count: number; readonly bytes: number }): void {
+    count += more.count;
+    bytes += more.bytes;
+  }
+}
