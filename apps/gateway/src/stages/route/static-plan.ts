@@ -1,4 +1,4 @@
-import type { AttemptPlan, Model, Operation, PlannedAttempt, ProviderAdapter, ProviderDialect, Refusal } from '@sluice/contracts';
+import type { AttemptPlan, Credential, Model, Operation, PlannedAttempt, Provider, ProviderAdapter, ProviderDialect, Refusal } from '@sluice/contracts';
 import type { Wanted } from '../../call.ts';
 import type { CompiledConfig, CompiledWorkspace } from '../../compiled-config.ts';
 
@@ -32,7 +32,10 @@ export function staticPlan(config: CompiledConfig, workspace: CompiledWorkspace,
       const target = link.model === undefined || resolved.pinned ? model : config.models.get(link.model);
       const provider = config.providers.get(link.provider);
       const offer = target?.offers.find((candidate) => candidate.provider === link.provider);
-      if (target === undefined || provider === undefined || offer === undefined || !isAllowed(config, workspace, provider.id)) continue;
+      if (target === undefined || provider === undefined || offer === undefined) continue;
+      // A contract that forbids a fallback forbids it also while the first place is switched off.
+      if (policy.dataRules.noFallback && isSwitchedOff(config, provider)) break;
+      if (!isAllowed(config, workspace, provider)) continue;
       const service = serviceOf(adapters(provider.dialect), operation);
       if (service === undefined) continue;
       const credentials = provider.credentials.filter(
@@ -40,7 +43,7 @@ export function staticPlan(config: CompiledConfig, workspace: CompiledWorkspace,
           (link.credential === undefined || credential.id === link.credential) &&
           (credential.tenants === undefined || credential.tenants.includes(workspace.tenant.id)),
       );
-      if (credentials.length === 0) continue;
+      if (credentials.length === 0 || entries.some((entry) => isSamePlace(entry, provider, target.id, credentials))) continue;
       (service === 'estimated' ? estimated : entries).push({
         provider,
         model: target.id,
@@ -54,7 +57,7 @@ export function staticPlan(config: CompiledConfig, workspace: CompiledWorkspace,
     if (entries.length + estimated.length > 0 && onlyFirst) break;
   }
   const [first, ...rest] = [...entries, ...estimated];
-  if (first === undefined) return nothingFits(resolved.candidates[0], operation);
+  if (first === undefined) return killed(config, workspace) ?? nothingFits(resolved.candidates[0], operation);
   return {
     entries: [first, ...rest],
     source: resolved.pinned ? 'pinned' : resolved.feature !== undefined && policy.routing.features[resolved.feature]?.model !== undefined ? 'feature' : 'static',
@@ -73,13 +76,26 @@ export function isPlanRefusal(value: AttemptPlan | Refusal): value is Refusal {
   return 'code' in value;
 }
 
-function isAllowed(config: CompiledConfig, workspace: CompiledWorkspace, providerId: string): boolean {
+/** Several candidate models may lead to one place, where the chain names the model to use there: it is tried once. */
+function isSamePlace(entry: PlannedAttempt, provider: Provider, model: string, credentials: readonly Credential[]): boolean {
+  return entry.provider === provider && entry.model === model && entry.credentials.length === credentials.length && entry.credentials.every((credential, i) => credential === credentials[i]);
+}
+
+function isAllowed(config: CompiledConfig, workspace: CompiledWorkspace, provider: Provider): boolean {
   const { allowedProviders, regions } = workspace.policy.dataRules;
-  const provider = config.providers.get(providerId);
-  if (provider === undefined || !provider.enabled) return false;
-  if (allowedProviders !== undefined && !allowedProviders.includes(providerId)) return false;
+  if (allowedProviders !== undefined && !allowedProviders.includes(provider.id)) return false;
   if (regions !== undefined && !regions.includes(provider.region)) return false;
-  return !config.killSwitches.some((kill) => kill.scope === 'provider' && kill.target === providerId);
+  return !isSwitchedOff(config, provider);
+}
+
+function isSwitchedOff(config: CompiledConfig, provider: Provider): boolean {
+  return !provider.enabled || config.killSwitches.some((kill) => kill.scope === 'provider' && kill.target === provider.id);
+}
+
+/** Where nothing is left because a provider of the chain was switched off, the operator's own words say so. */
+function killed(config: CompiledConfig, { policy }: CompiledWorkspace): Refusal | undefined {
+  const kill = config.killSwitches.find(({ scope, target }) => scope === 'provider' && policy.routing.chain.some(({ provider }) => provider === target));
+  return kill === undefined ? undefined : { code: 'kill_switch', message: kill.message, retryAfterMs: kill.retryAfterSeconds * 1000 };
 }
 
 function nothingFits(model: Model, operation: Operation): Refusal {
