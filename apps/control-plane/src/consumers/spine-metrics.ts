@@ -1,9 +1,9 @@
 import type { ConsumedBatch } from '@sluice/events';
-import type { Metrics } from '@sluice/service-kit';
+import { boundedLabel, type Metrics } from '@sluice/service-kit';
 import type { OutboxLoad } from '../audit/create-outbox-relay.ts';
 import type { ReadQueue } from '../state/queue-admin.ts';
 
-/** What consumers, queues and redrives count; labels are declared names only. */
+/** What consumers, queues and redrives count; labels are declared names, the first 200 of them, then `other`. */
 export interface SpineMetrics {
   batch(consumer: string, batch: ConsumedBatch): void;
   redriven(queue: string, result: { readonly moved: number; readonly refused: number }): void;
@@ -14,6 +14,7 @@ export interface SpineMetrics {
 const BATCH_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25];
 
 export function createSpineMetrics(metrics: Metrics): SpineMetrics {
+  const queueLabel = boundedLabel();
   const received = metrics.counter('sluice_consumer_received_total', 'Deliveries that a consumer received', ['consumer']);
   const handled = metrics.counter('sluice_consumer_handled_total', 'Deliveries that a consumer handled', ['consumer']);
   const failed = metrics.counter('sluice_consumer_failed_total', 'Deliveries that failed; one message may fail several times', ['consumer']);
@@ -34,17 +35,21 @@ export function createSpineMetrics(metrics: Metrics): SpineMetrics {
       seconds.observe({ consumer }, batch.durationMs / 1000);
     },
     redriven: (queue, result) => {
-      moved.inc({ queue }, result.moved);
-      refused.inc({ queue }, result.refused);
+      moved.inc({ queue: queueLabel(queue) }, result.moved);
+      refused.inc({ queue: queueLabel(queue) }, result.refused);
     },
     outbox: ({ rows, oldestAgeMs }) => {
       outboxRows.set(rows);
       outboxAge.set(oldestAgeMs / 1000);
     },
     depths: (queues) => {
-      for (const queue of queues) {
-        waiting.set({ queue: queue.name }, queue.waiting + queue.in_flight);
-        dead.set({ queue: queue.name }, queue.dlq_depth);
+      // Export queues come and go: one that was removed leaves no figure behind, and those beyond the label's bound are summed.
+      waiting.reset();
+      dead.reset();
+      for (const { name, waiting: own, in_flight, dlq_depth } of queues) {
+        const queue = queueLabel(name);
+        waiting.inc({ queue }, own + in_flight);
+        dead.inc({ queue }, dlq_depth);
       }
     },
   };

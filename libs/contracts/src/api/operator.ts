@@ -33,6 +33,7 @@ export const DlqState = z.object({
   queue: z.string(),
   dlq: z.string(),
   depth: z.int().min(0),
+  /** How long the control plane has seen the DLQ filled without a break, since its own start; null while it is empty. */
   oldest_age_s: z.number().min(0).nullable(),
 });
 export type DlqState = z.infer<typeof DlqState>;

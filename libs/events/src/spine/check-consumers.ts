@@ -31,6 +31,7 @@ export function checkConsumers(deps: {
   const claims = queues.map((queue): ConsumerClaim => ({ queue, retry_budget: RETRY_BUDGET }));
   const stopping = new AbortController();
   let faults: readonly string[] | undefined;
+  let told = false;
 
   const ask = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
@@ -39,8 +40,9 @@ export function checkConsumers(deps: {
         faults = consumerFaults(process, claims, topology, await describeDeployed(own, spine));
         for (const fault of faults) logger.warn({ process, fault }, 'the deployed spine is not as declared');
         return;
-      } catch {
-        // The consumers themselves say that the spine is away.
+      } catch (error) {
+        if (!told) logger.warn({ process, err: error }, 'the deployed spine cannot be compared with its declaration yet; tried again');
+        told = true;
         await delay(retryMs, undefined, { signal: stopping.signal }).catch(() => undefined);
       }
     }

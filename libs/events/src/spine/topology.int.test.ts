@@ -1,6 +1,7 @@
 import { SetSubscriptionAttributesCommand } from '@aws-sdk/client-sns';
 import { SetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import { declaredQueue, declareTopology, exportQueue, LOCAL_ACCOUNT, LOCAL_REGION, RETRY_BUDGET, topicArn, TOPOLOGY, type Topology } from '@sluice/contracts';
+import { eventually } from '@sluice/testing';
 import { buildApp } from 'fauxqs';
 import { checkConsumers } from './check-consumers.ts';
 import { compareTopology } from './compare-topology.ts';
@@ -142,11 +143,13 @@ describe('a process that consumes', () => {
 
   it('asks until the spine answers, and stops when told', async () => {
     const away = createSpineClients({ endpoint: 'http://127.0.0.1:9', region: LOCAL_REGION, credentials });
-    const logger = { info: () => undefined, error: () => undefined, warn: () => undefined };
+    const warned: string[] = [];
+    const logger = { info: () => undefined, error: () => undefined, warn: (_fields: object, message: string) => void warned.push(message) };
     const check = checkConsumers({ process: 'router', queues: ['router-usage'], topology: TOPOLOGY, spine: away, logger, retryMs: 5 });
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await eventually(() => expect(warned).toEqual([expect.stringContaining('cannot be compared')]));
     expect(check.faults).toBeUndefined();
     await check.stop();
+    expect(warned).toHaveLength(1);
     away.close();
   });
 
