@@ -69,7 +69,8 @@ export function createAnswerRequest(deps: AnswerDeps): (req: IncomingMessage, re
 
   function generate(req: IncomingMessage, res: ServerResponse, embeddings: boolean): void {
     const marker = req.headers[HEADER.tenantMarker];
-    const record = deps.stats.arrive(typeof marker === 'string' ? marker : undefined);
+    const requestId = req.headers[HEADER.clientRequestId];
+    const record = deps.stats.arrive(typeof marker === 'string' ? marker : undefined, typeof requestId === 'string' ? requestId.slice(0, 200) : undefined);
     let playing: Playing | undefined;
     /** How the call counts once its connection is done with an answer that was sent to its end. */
     let whenSent: Ending = 'refused';

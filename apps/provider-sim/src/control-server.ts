@@ -4,7 +4,7 @@ import { parseObject, readBody } from './request-body.ts';
 import { Refusal } from './sim-call.ts';
 import type { Provider } from './start-provider.ts';
 
-const ROUTE = /^\/providers\/([^/]+)\/(fault|stats)$/;
+const ROUTE = /^\/providers\/([^/]+)\/(fault|stats|calls)$/;
 
 /** The fault controls: an HTTP server, not yet listening. */
 export function createControlServer(providers: readonly Provider[]) {
@@ -25,12 +25,14 @@ export function createControlServer(providers: readonly Provider[]) {
       return send(res, providers.every((one) => one.listening) ? 200 : 503, { listening });
     }
     const [, name, what] = ROUTE.exec(path) ?? [];
-    if (what === undefined) throw new Refusal(404, 'Known: GET /health, and /providers/<name>/fault and /providers/<name>/stats');
+    if (what === undefined) throw new Refusal(404, 'Known: GET /health, and /providers/<name>/fault, /providers/<name>/stats and /providers/<name>/calls');
     const provider = providers.find((one) => one.name === name);
     if (provider === undefined) throw new Refusal(404, `There is no such provider; known: ${providers.map((one) => one.name).join(', ')}`);
     switch (`${req.method} ${what}`) {
       case 'GET stats':
         return send(res, 200, provider.stats.snapshot());
+      case 'GET calls':
+        return send(res, 200, provider.stats.calls(readAfter(req.url ?? '/')));
       case 'DELETE stats':
         provider.stats.reset();
         return send(res, 204);
@@ -50,6 +52,12 @@ export function createControlServer(providers: readonly Provider[]) {
         throw new Refusal(405, `${req.method} is not possible here`);
     }
   }
+}
+
+function readAfter(url: string): number {
+  const text = new URLSearchParams(url.split('?')[1] ?? '').get('after') ?? '0';
+  if (!/^\d{1,15}$/.test(text)) throw new Refusal(400, 'after must be the number of a call, a whole number from 0');
+  return Number(text);
 }
 
 function parseFault(raw: Buffer): SimFault {

@@ -1,4 +1,5 @@
 import { eventually } from '@sluice/testing';
+import { createCallLog } from './call-log.ts';
 import { instantBody, post, startTestSim, type TestSim } from './testing.ts';
 
 let sim: TestSim;
@@ -49,6 +50,34 @@ describe('the provider’s own count', () => {
     const start = performance.now();
     await (await post(sim.urls.primary + CHAT, { ...instantBody(), sim: { ttft_ms: 50, chunk_ms: 10, output_tokens: 6 } })).json();
     expect(performance.now() - start).toBeGreaterThanOrEqual(105);
+  });
+
+  it('lists each ended call with the caller’s request id, how it ended and its tokens, from where the reader left off', async () => {
+    const headers = { 'x-client-request-id': 'req_1' };
+    await (await post(sim.urls.primary + CHAT, instantBody({}, { cached_tokens: 2 }), { headers })).text();
+    await (await post(sim.urls.primary + CHAT, { model: 'no-such-model', messages: [] })).text();
+    const read = async (after: string) => (await sim.control('GET', `/providers/primary/calls?after=${after}`)).json();
+    await eventually(async () =>
+      expect(await read('0')).toEqual({
+        calls: [
+          { seq: 1, request_id: 'req_1', model: 'sim-small', ending: 'completed', tokens: { input: 1, cache_read: 2, output: 20 } },
+          { seq: 2, request_id: null, model: null, ending: 'refused', tokens: { input: 0, cache_read: 0, output: 0 } },
+        ],
+        dropped: 0,
+      }),
+    );
+    expect(await read('1')).toMatchObject({ calls: [{ seq: 2 }], dropped: 0 });
+    expect(await read('2')).toEqual({ calls: [], dropped: 0 });
+    expect((await sim.control('GET', '/providers/primary/calls?after=x')).status).toBe(400);
+  });
+
+  it('remembers the last calls only, and says how many it has forgotten', () => {
+    const log = createCallLog(3);
+    for (const id of ['a', 'b', 'c', 'd', 'e']) log.add({ request_id: id, model: null, ending: 'completed', tokens: { input: 0, cache_read: 0, output: 0 } });
+    expect(log.after(0).calls.map((call) => call.request_id)).toEqual(['c', 'd', 'e']);
+    expect(log.after(0).dropped).toBe(2);
+    expect(log.after(1).dropped).toBe(1);
+    expect(log.after(3)).toMatchObject({ dropped: 0, calls: [{ request_id: 'd' }, { request_id: 'e' }] });
   });
 
   it('starts again from zero when reset', async () => {

@@ -1,4 +1,5 @@
-import type { SimStats } from '@sluice/contracts';
+import type { SimCalls, SimStats } from '@sluice/contracts';
+import { createCallLog } from './call-log.ts';
 import type { SimCall } from './sim-call.ts';
 
 const MARKERS_MAX = 10_000;
@@ -16,9 +17,11 @@ export interface CallRecord {
 }
 
 export interface Stats {
-  arrive(marker: string | undefined): CallRecord;
+  arrive(marker: string | undefined, requestId?: string): CallRecord;
   readonly inFlight: number;
   snapshot(): SimStats;
+  /** Ended calls after one of that number, oldest first. */
+  calls(after: number): SimCalls;
   /** Zero again; calls in flight stay in flight but count in nothing else. */
   reset(): void;
 }
@@ -42,6 +45,7 @@ function fresh(provider: string, inFlight: number): SimStats {
 /** The provider's own count. Token classes are disjoint: `tokens.input` excludes cached ones; the rows' `input` holds both. */
 export function createStats(provider: string): Stats {
   let state = fresh(provider, 0);
+  let log = createCallLog();
 
   function rowOf(rows: Record<string, Row>, key: string): Row | undefined {
     if (Object.hasOwn(rows, key)) return rows[key];
@@ -51,8 +55,9 @@ export function createStats(provider: string): Stats {
     return row;
   }
 
-  function arrive(marker: string | undefined): CallRecord {
+  function arrive(marker: string | undefined, requestId?: string): CallRecord {
     const mine = state;
+    const myLog = log;
     mine.calls++;
     const rows: Row[] = [];
     let known: SimCall | undefined;
@@ -79,6 +84,9 @@ export function createStats(provider: string): Stats {
         if (ended) return;
         ended = true;
         if (begun) state.in_flight--;
+        const input = begun && known !== undefined ? known.inputTokens - known.cachedTokens : 0;
+        const cached = begun && known !== undefined ? known.cachedTokens : 0;
+        myLog.add({ request_id: requestId ?? null, model: known?.model ?? null, ending, tokens: { input, cache_read: cached, output: begun ? output : 0 } });
         if (ending === 'refused') return;
         mine[ending]++;
         if (known === undefined) return;
@@ -105,8 +113,10 @@ export function createStats(provider: string): Stats {
       return state.in_flight;
     },
     snapshot: () => structuredClone(state),
+    calls: (after) => log.after(after),
     reset() {
       state = fresh(provider, state.in_flight);
+      log = createCallLog();
     },
   };
 }

@@ -2,7 +2,7 @@ import type { CallResult } from '../load/send-call.ts';
 import { judgeNeighbour, QUEUE_TOLERANCE_MS, summarise } from './noisy-neighbour.ts';
 
 const call = (over: Partial<CallResult>): CallResult => ({
-  outcome: 'ok', status: 200, refusal: undefined, sentAtMs: 0, totalMs: 100, queueMs: 0, requestId: 'req_1', ...over,
+  outcome: 'ok', status: 200, refusal: undefined, sentAtMs: 0, totalMs: 100, queueMs: 0, requestId: 'req_1', told: undefined, ...over,
 });
 const FLOOD_AT = 1_000;
 const calm = [call({}), call({})];

@@ -1,5 +1,6 @@
 import type { Pool } from 'undici';
 import { ERROR_CATALOGUE, HEADER, type ErrorCode, type Outcome } from '@sluice/contracts';
+import { toldUsage, type ToldUsage } from './told-usage.ts';
 
 export interface CallRequest {
   readonly key: string;
@@ -23,6 +24,8 @@ export interface CallResult {
   /** Server-measured wait for provider capacity; undefined for refusals. */
   readonly queueMs: number | undefined;
   readonly requestId: string | undefined;
+  /** What the answer said of its tokens and price; undefined where it did not. */
+  readonly told: ToldUsage | undefined;
 }
 
 /** Sends one chat completion and reads the answer to its end. Never throws. */
@@ -31,11 +34,12 @@ export async function sendCall(pool: Pool, call: CallRequest): Promise<CallResul
   const cancel = call.cancelAfterMs === undefined ? undefined : AbortSignal.timeout(call.cancelAfterMs);
   let head: { status: number; header: (name: string) => string | undefined } | undefined;
   let outcome: CallResult['outcome'];
+  let told: ToldUsage | undefined;
   try {
     const response = await pool.request({
       method: 'POST',
       path: '/v1/chat/completions',
-      headers: { authorization: `Bearer ${call.key}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${call.key}`, 'content-type': 'application/json', [HEADER.usageEvent]: 'true' },
       body: JSON.stringify({
         model: call.model,
         messages: [{ role: 'user', content: call.prompt }],
@@ -50,6 +54,7 @@ export async function sendCall(pool: Pool, call: CallRequest): Promise<CallResul
     head = { status: response.statusCode, header: (name) => [response.headers[name] ?? []].flat()[0] };
     const text = await response.body.text();
     const cut = response.statusCode === 200 && call.stream && !text.includes('[DONE]');
+    if (response.statusCode === 200 && !cut) told = toldUsage(text, call.stream, head.header(HEADER.costNanoUsd));
     outcome = cut ? 'upstream_error' : outcomeOf(response.statusCode, head.header(HEADER.refusal));
   } catch {
     outcome = cancel?.aborted === true ? 'cancelled' : 'unreachable';
@@ -63,6 +68,7 @@ export async function sendCall(pool: Pool, call: CallRequest): Promise<CallResul
     totalMs: performance.now() - sentAtMs,
     queueMs: queueMs === undefined ? undefined : Number(queueMs),
     requestId: head?.header(HEADER.requestId),
+    told,
   };
 }
 

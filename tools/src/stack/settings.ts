@@ -38,6 +38,8 @@ export function stackFiles(dataDir: string) {
     stack: join(dataDir, 'stack.json'),
     state: join(dataDir, 'supervisor.json'),
     webReady: join(dataDir, 'web-ready'),
+    /** What the clients of `seed`, `demo` and `chaos` were told, a JSON line for each call. */
+    clients: join(dataDir, 'clients.jsonl'),
     logs: join(dataDir, 'logs'),
     log: (part: string) => join(dataDir, 'logs', `${part}.log`),
   };

@@ -3,7 +3,8 @@ import { judgeNeighbour, summarise, type TenantRun } from '../demo/noisy-neighbo
 import { estimateErrors } from '../demo/estimate-errors.ts';
 import { FLOOD, STEADY, type TrafficShape } from '../demo/tenant-traffic.ts';
 import { openLoop } from '../load/open-loop.ts';
-import { sendCall, type CallResult } from '../load/send-call.ts';
+import { recordedCall } from '../load/recorded-call.ts';
+import type { CallResult } from '../load/send-call.ts';
 import { runningStack } from '../stack/running-stack.ts';
 import { stackFiles, type StackSettings } from '../stack/settings.ts';
 import { table } from '../stack/welcome.ts';
@@ -29,7 +30,7 @@ export async function demo(settings: StackSettings): Promise<number> {
     const pool = pools.get(shape.workspace) ?? new Pool(stack.services.gateway.url, { connections: 256 });
     pools.set(shape.workspace, pool);
     const key = stack.keys[shape.workspace] ?? '';
-    return openLoop(rate, seconds, (index) => sendCall(pool, { key, ...shape.call(index) }));
+    return openLoop(rate, seconds, (index) => recordedCall(stackFiles(settings.dataDir).clients, shape.workspace, pool, { key, ...shape.call(index) }));
   };
 
   console.log(`acme sends ${ACME_RPS} requests/s (about 250 tokens each), globex ${GLOBEX_RPS} (about 20 tokens).`);

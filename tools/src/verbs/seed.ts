@@ -2,9 +2,10 @@ import { Pool } from 'undici';
 import { STEADY, type DemoTenant } from '../demo/tenant-traffic.ts';
 import { countBy } from '../load/distribution.ts';
 import { openLoop } from '../load/open-loop.ts';
-import { sendCall, type CallResult } from '../load/send-call.ts';
+import { recordedCall } from '../load/recorded-call.ts';
+import type { CallResult } from '../load/send-call.ts';
 import { runningStack, StackError } from '../stack/running-stack.ts';
-import type { StackSettings } from '../stack/settings.ts';
+import { stackFiles, type StackSettings } from '../stack/settings.ts';
 import { table } from '../stack/welcome.ts';
 
 const SECONDS = 3;
@@ -24,7 +25,7 @@ export async function seed(settings: StackSettings): Promise<number> {
       tenants.map((tenant) => {
         const { workspace, call } = STEADY[tenant];
         const key = stack.keys[workspace] ?? '';
-        return openLoop(RATES[tenant], SECONDS, (index) => sendCall(pool, { key, ...call(index) }));
+        return openLoop(RATES[tenant], SECONDS, (index) => recordedCall(stackFiles(settings.dataDir).clients, workspace, pool, { key, ...call(index) }));
       }),
     );
     console.log(table(tenants.map((tenant, i) => [tenant, describe(results[i] ?? [])])).join('\n'));

@@ -3,7 +3,9 @@ import { runningStack } from '../stack/running-stack.ts';
 import { stackFiles, type StackSettings } from '../stack/settings.ts';
 import { readState } from '../supervisor/supervisor-state.ts';
 import { signInAsOperator } from './operator-api.ts';
+import { collectEvidence } from './collect-evidence.ts';
 import { reconcile, settledLedger } from './reconcile.ts';
+import { reconcileCalls, reconcileGateway } from './reconcile-calls.ts';
 import { verifyTopology } from './verify-topology.ts';
 
 /** Checks that what is deployed equals what is declared and that the ledger agrees with the providers' own count. */
@@ -11,7 +13,7 @@ export async function verify(settings: StackSettings): Promise<number> {
   const stack = runningStack(settings.dataDir);
   const topology = await verifyTopology(stack);
   const spineWell = report(topology.text, topology.faults);
-  const ledgerWell = await verifyLedger(stack, providersSince(settings));
+  const ledgerWell = await verifyLedger(settings, stack, providersSince(settings));
   return spineWell && ledgerWell ? 0 : 1;
 }
 
@@ -28,12 +30,20 @@ function providersSince(settings: StackSettings): Date {
   return new Date(sim?.startedAtMs ?? 0);
 }
 
-async function verifyLedger(stack: StackFile, from: Date): Promise<boolean> {
+async function verifyLedger(settings: StackSettings, stack: StackFile, from: Date): Promise<boolean> {
   const api = await signInAsOperator(stack);
   const { ledger, providers } = await settledLedger(api, stack, from);
-  const scope = providers.unfinished === 0 ? 'tokens equal' : `tokens at least equal, because ${providers.unfinished} calls did not finish at a provider`;
-  return report(
-    `Ledger agrees with the providers since their start at ${from.toISOString()}: ${ledger.calls} calls, ${providers.completed} completed; ${scope} (input ${providers.input}, output ${providers.output})`,
-    reconcile(ledger, providers),
-  );
+  const evidence = await collectEvidence(api, stack, settings, from);
+  const { rows, calls, gateways, rollupFaults } = evidence;
+  const since = `since ${from.toISOString()}`;
+  const unnamed = calls.forgotten ? reconcile(ledger, providers) : [];
+  const verdicts = [
+    report(
+      `Ledger, providers and clients agree call by call ${since}: ${calls.rows.length} rows, ${providers.completed} answers of providers, ${calls.clients.length} calls that clients recorded`,
+      [...reconcileCalls(calls), ...unnamed],
+    ),
+    report(`Ledger holds each call that its gateways counted: ${gateways.map((one) => `${one.gatewayId} ${one.lastSequence}`).join(', ') || 'no gateway is live'}`, gateways.flatMap((one) => reconcileGateway(one, rows))),
+    report(`Rollups by hour and day equal the sum of the rows ${since}`, rollupFaults),
+  ];
+  return verdicts.every(Boolean);
 }

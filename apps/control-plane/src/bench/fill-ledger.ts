@@ -18,7 +18,7 @@ export async function fillLedger({ pool }: Database, { rows, start, days }: Fill
   const client = await pool.connect();
   try {
     await client.query('set statement_timeout = 0');
-    for (let day = 0; day < days; day += 27) await client.query('select ledger_partition($1)', [new Date(start + day * 86_400_000)]);
+    for (let day = 0; day <= days + 27; day += 27) await client.query('select ledger_partition($1)', [new Date(start + day * 86_400_000)]);
     for (let from = 0; from < rows; from += CHUNK) {
       const to = Math.min(from + CHUNK, rows) - 1;
       await client.query(CHUNK_SQL, [new Date(start), stepMs, ulidTime(start + from * stepMs), from, to]);

@@ -1,5 +1,5 @@
 import { desc, getTableColumns, sql, type SQL } from 'drizzle-orm';
-import { CallAttempt, LedgerRow, nanoUsdToDecimal, REFUSAL_OUTCOMES, TOKEN_CLASSES, zeroUsage, type Outcome } from '@sluice/contracts';
+import { LedgerRow, nanoUsdToDecimal, REFUSAL_OUTCOMES, TOKEN_CLASSES, zeroUsage, type Outcome } from '@sluice/contracts';
 import type { LedgerRange, LedgerReader, UsagePoint } from '../api/ports.ts';
 import type { Db } from '../db/open-database.ts';
 import { ledgerTable } from '../db/schema.ts';
@@ -117,6 +117,5 @@ function toLedgerRow(row: typeof ledgerTable.$inferSelect & { at: string }): Led
     tenant: row.tenant_id,
     tokens,
     latency: { overhead_us: row.overhead_us, queue_ms: row.queue_ms, ttfb_ms: row.ttfb_ms, total_ms: row.total_ms },
-    attempts: CallAttempt.array().parse(row.attempts),
   });
 }

@@ -53,6 +53,27 @@ export const SimStats = z.object({
 });
 export type SimStats = z.infer<typeof SimStats>;
 
+/** One call that a simulated provider has ended. */
+export const SimCallEntry = z.object({
+  /** Counts the ended calls of the provider since its start; from 1. */
+  seq: z.int(),
+  /** The caller's `x-client-request-id`: the gateway gives its own request id. */
+  request_id: z.string().nullable(),
+  model: z.string().nullable(),
+  /** `refused`: it was not understood, or there was no slot. */
+  ending: z.enum(['completed', 'cancelled', 'failed', 'refused']),
+  tokens: z.object({ input: count, cache_read: count, output: count }),
+});
+export type SimCallEntry = z.infer<typeof SimCallEntry>;
+
+/** `GET /providers/<name>/calls?after=<seq>`: the next ended calls, at most 1,000. */
+export const SimCalls = z.object({
+  calls: z.array(SimCallEntry),
+  /** Calls after `after` that are no longer held. */
+  dropped: count,
+});
+export type SimCalls = z.infer<typeof SimCalls>;
+
 /** Speed of each simulated model, milliseconds. */
 export const SIM_MODELS = {
   'sim-large': { ttftMs: 600, chunkMs: 30 },

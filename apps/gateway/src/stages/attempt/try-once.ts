@@ -1,6 +1,7 @@
 import {
   type AttemptPlan,
   type FailoverTrigger,
+  HEADER,
   isRefusal,
   type LimitStore,
   type PlannedAttempt,
@@ -152,7 +153,10 @@ function buildRequest(call: Call, deps: TryDeps, entry: PlannedAttempt, secret: 
     carryFields: entry.provider.carryFields,
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
   };
-  return (deps.adapters(entry.provider.dialect) as ProviderAdapter).buildRequest((call.resolved as Resolved).inbound, target);
+  const request = (deps.adapters(entry.provider.dialect) as ProviderAdapter).buildRequest((call.resolved as Resolved).inbound, target);
+  // By it the provider's own records can be held against the ledger; OpenAI logs this header.
+  if (!isRefusal(request)) request.headers.push(HEADER.clientRequestId, call.id);
+  return request;
 }
 
 function skipped(reason: SkipReason, triggers: readonly FailoverTrigger[], refusal: Refusal): TryResult {
