@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EVENT_SCHEMA, systemClock, type Anomaly, type GatewayReport } from '@sluice/contracts';
 import { createOutboxPublisher, createSnsPublisher, createSpineClients, openOutbox } from '@sluice/events';
-import { createMemoryLimitStore } from '@sluice/limits';
 import { createAdapterRegistry, createTransport } from '@sluice/providers';
 import { createRetryBudget, type RetryBudget } from '@sluice/resilience';
 import { childTraceparent, createIds, createLogger, createMetrics, parseTraceparent, startAdminServer, type Logger } from '@sluice/service-kit';
@@ -10,6 +9,7 @@ import { createConfigClient } from './config/config-client.ts';
 import type { GatewaySettings } from './environment.ts';
 import { createHeartbeats } from './http/heartbeats.ts';
 import { createGatewayServer } from './http/server.ts';
+import { createLimits } from './metering/limits.ts';
 import { createEstimator } from './metering/estimator.ts';
 import { createQuotaKeeper } from './metering/quota-keeper.ts';
 import { recover } from './metering/recover.ts';
@@ -64,7 +64,7 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
   const ids = createIds({ clock });
   const callLog = createLogger({ service: 'gateway', level: settings.logLevel, highVolume: true });
   const metrics = createMetrics({ service: 'gateway', processMetrics: true });
-  const limits = createMemoryLimitStore({ clock });
+  const limits = createLimits(settings, clock, logger);
   const clients = createSpineClients({ ...(settings.spineEndpoint === undefined ? {} : { endpoint: settings.spineEndpoint }), ...(settings.awsAccount === undefined ? {} : { account: settings.awsAccount }), region: settings.region });
   const publisher = createSnsPublisher({ spine: clients, logger });
   const opened = openOutbox({
@@ -129,7 +129,7 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
       publishAnomaly(breakerAnomaly({ provider, model, to }));
     },
   });
-  const gatewayMetrics = createGatewayMetrics(metrics, { inFlight: () => server.inFlight, configAgeMs: () => config.ageMs });
+  const gatewayMetrics = createGatewayMetrics(metrics, { inFlight: () => server.inFlight, configAgeMs: () => config.ageMs, limitsExact: () => limits.status.state === 'connected' });
   const onAccount = (change: AccountChange): void => {
     const { to, requestId, ...account } = change;
     if (to === 'accepted') logger.info({ request_id: requestId, ...account }, 'a provider accepts our account again');
@@ -225,7 +225,7 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
       config_version: config.version,
       config_connected: config.connected,
       config_age_ms: config.ageMs,
-      store: 'memory',
+      store: limits.kind === 'memory' ? 'memory' : limits.status.state === 'connected' ? 'valkey' : 'valkey_local_share',
       estimates: estimator.errors(REPORTED_ESTIMATES).map(({ workspace, calls, uncalibratedPercent, calibratedPercent }) => ({
         workspace,
         calls,

@@ -19,6 +19,8 @@ const GatewayEnv = z.object({
   /** With `1` the gateway obeys the control plane's order to be killed. */
   SLUICE_CHAOS: z.enum(['0', '1']).default('0'),
   SLUICE_DRAIN_S: z.coerce.number().int().min(1).default(25),
+  SLUICE_LIMIT_STORE: z.enum(['memory', 'valkey']).default('memory'),
+  VALKEY_URL: z.string().min(1).optional(),
   AWS_ENDPOINT_URL: z.url().optional(),
   AWS_REGION: z.string().default('eu-central-1'),
   AWS_ACCOUNT_ID: z.string().regex(/^\d{12}$/, 'must be 12 digits').optional(),
@@ -44,6 +46,8 @@ export interface GatewaySettings {
   readonly drainMs: number;
   /** True lets the control plane kill this process for a chaos test. */
   readonly chaos: boolean;
+  /** Where limits are kept; the URL is there when it is `valkey`. */
+  readonly limitStore: { readonly kind: 'memory' } | { readonly kind: 'valkey'; readonly url: string };
   readonly spineEndpoint: string | undefined;
   readonly region: string;
   readonly awsAccount: string | undefined;
@@ -71,6 +75,7 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     outboxMaxBytes: parsed.SLUICE_OUTBOX_MAX_MB * 1024 * 1024,
     outboxMaxAgeMs: parsed.SLUICE_OUTBOX_MAX_HOURS * 3_600_000,
     drainMs: parsed.SLUICE_DRAIN_S * 1000,
+    limitStore: parsed.SLUICE_LIMIT_STORE === 'memory' ? { kind: 'memory' } : { kind: 'valkey', url: parsed.VALKEY_URL ?? `redis://127.0.0.1:${ports.valkey}` },
     spineEndpoint: parsed.AWS_ENDPOINT_URL,
     region: parsed.AWS_REGION,
     awsAccount: parsed.AWS_ACCOUNT_ID,

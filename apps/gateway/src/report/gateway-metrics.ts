@@ -23,7 +23,7 @@ export interface GatewayMetrics {
 }
 
 /** What the gateway exposes on its private port. Labels are bounded: operations and outcomes by their lists, tenants by count. */
-export function createGatewayMetrics(metrics: Metrics, state: { inFlight(): number; configAgeMs(): number }): GatewayMetrics {
+export function createGatewayMetrics(metrics: Metrics, state: { inFlight(): number; configAgeMs(): number; limitsExact(): boolean }): GatewayMetrics {
   const tenantLabel = boundedLabel(MAX_TENANTS);
   const calls = metrics.counter('sluice_gateway_calls_total', 'Calls that ended, by outcome.', ['operation', 'outcome', 'tenant']);
   const overhead = metrics.histogram('sluice_gateway_overhead_us', 'Our own time up to the first upstream byte, microseconds.', ['operation'], OVERHEAD_BUCKETS_US);
@@ -32,6 +32,8 @@ export function createGatewayMetrics(metrics: Metrics, state: { inFlight(): numb
   const early = metrics.counter('sluice_gateway_early_refusals_total', 'Requests that were refused before they were calls, by code.', ['code']);
   const inFlight = metrics.gauge('sluice_gateway_in_flight', 'Calls that run now.');
   const age = metrics.gauge('sluice_gateway_config_age_ms', 'Since the configuration was last known to be current, milliseconds.');
+  const exact = metrics.gauge('sluice_gateway_limits_exact', '1 while limits are exact, 0 while the local share of a lost limit store decides.');
+  Object.assign(exact, { collect: () => exact.set(state.limitsExact() ? 1 : 0) });
   Object.assign(inFlight, { collect: () => inFlight.set(state.inFlight()) });
   Object.assign(age, { collect: () => age.set(state.configAgeMs()) });
 

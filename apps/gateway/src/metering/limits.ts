@@ -1,0 +1,19 @@
+import type { Clock, LimitStore } from '@sluice/contracts';
+import { createMemoryLimitStore, createValkeyLimitStore } from '@sluice/limits';
+import type { Logger } from '@sluice/service-kit';
+import type { GatewaySettings } from '../environment.ts';
+
+/** The store that the settings name; a shared one connects in the background and says in the log when it is lost and found. */
+export function createLimits({ limitStore, cellId, gatewayId }: Pick<GatewaySettings, 'limitStore' | 'cellId' | 'gatewayId'>, clock: Clock, logger: Logger): LimitStore {
+  if (limitStore.kind === 'memory') return createMemoryLimitStore({ clock });
+  return createValkeyLimitStore({
+    url: limitStore.url,
+    cellId,
+    gatewayId,
+    clock,
+    onStatus(status, error) {
+      if (status.state === 'connected') logger.info({}, 'limits are shared with the other gateways');
+      else logger.warn({ reason: error instanceof Error ? error.message : String(error) }, 'the shared limit store is lost; this gateway goes on with its share of each limit');
+    },
+  });
+}
