@@ -17,9 +17,9 @@ export function benchSnapshot(upstream: string, keyId: string, digest: string): 
       bench: {
         id: 'bench',
         displayName: 'Bench',
-        policy: { limits: LIMITS, maxPoolSharePercent: 100, routing: { chain: [{ provider: 'primary' }] } },
+        policy: { limits: LIMITS, maxPoolSharePercent: 100, routing: { chain: [{ provider: 'primary' }, { provider: 'secondary' }] } },
         tenantLimits: LIMITS,
-        priceBook: { version: 1, effectiveFrom: '2026-01-01T00:00:00.000Z', prices: { 'sim-small': price } },
+        priceBook: { version: 1, effectiveFrom: '2026-01-01T00:00:00.000Z', prices: { 'sim-small': price, 'sim-translated': price } },
         allotment: { totalTokens: 0, feeNanoUsd: 0 },
       },
     },
@@ -28,11 +28,16 @@ export function benchSnapshot(upstream: string, keyId: string, digest: string): 
     keys: { [keyId]: { keyId, digest, workspace: 'bench', name: 'bench', createdAt: '2026-01-01T00:00:00.000Z', limits: LIMITS } },
     providers: {
       primary: { id: 'primary', displayName: 'Fast upstream', dialect: 'openai', baseUrl: `${upstream}/v1`, credentials: [{ id: 'main', slots: 10_000 }] },
+      secondary: { id: 'secondary', displayName: 'The same, by messages', dialect: 'anthropic', baseUrl: upstream, credentials: [{ id: 'main', slots: 10_000 }], carryFields: ['bench'] },
     },
     models: {
       'sim-small': {
         id: 'sim-small', displayName: 'Bench', contextTokens: 128_000, maxOutputTokens: 16_000, abilities: ['chat'],
         offers: [{ provider: 'primary', providerModel: 'sim-small', price }],
+      },
+      'sim-translated': {
+        id: 'sim-translated', displayName: 'Bench, translated', contextTokens: 128_000, maxOutputTokens: 16_000, abilities: ['chat'],
+        offers: [{ provider: 'secondary', providerModel: 'sim-translated', price }],
       },
     },
     killSwitches: {},

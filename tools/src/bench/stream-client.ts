@@ -15,6 +15,8 @@ export interface StreamLoad {
   readonly paceMs: number;
   /** 0: each connection reads one stream. */
   readonly seconds: number;
+  /** `sim-small` is served in the client's dialect, `sim-translated` in the other one. */
+  readonly model: 'sim-small' | 'sim-translated';
 }
 
 export interface StreamFigures {
@@ -33,11 +35,11 @@ export interface StreamFigures {
   stalls: number;
 }
 
-const { port, key, streams, chunks, paceMs, seconds } = JSON.parse(process.env['BENCH_LOAD'] ?? '') as StreamLoad;
+const { port, key, streams, chunks, paceMs, seconds, model } = JSON.parse(process.env['BENCH_LOAD'] ?? '') as StreamLoad;
 const STALL_MS = 100;
 const END = Buffer.from('\r\n0\r\n\r\n');
 
-const body = `{"model":"sim-small","stream":true,"bench":{"chunks":${chunks},"paceMs":${paceMs}},"messages":[{"role":"user","content":"${'y'.repeat(360)}"}],"max_tokens":100}`;
+const body = `{"model":"${model}","stream":true,"bench":{"chunks":${chunks},"paceMs":${paceMs}},"messages":[{"role":"user","content":"${'y'.repeat(360)}"}],"max_tokens":100}`;
 const request = Buffer.from(
   `POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
 );
@@ -84,6 +86,7 @@ function drive(): Promise<void> {
     socket.on('close', () => resolve());
     socket.on('data', (chunk: Buffer) => {
       if (!began && chunk.includes('HTTP/1.1') && chunk.toString('latin1', 9, 12) !== '200') {
+        if (errors === 0) console.error(`refused: ${chunk.toString('latin1', 0, 600)}`);
         errors += 1;
         socket.destroy();
         return;

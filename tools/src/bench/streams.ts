@@ -4,45 +4,56 @@ import { median, medianRatio, printFigures, printTarget } from './bench-report.t
 import type { BenchTargets, Target } from './bench-targets.ts';
 import type { StreamFigures, StreamLoad } from './stream-client.ts';
 
-type Load = Omit<StreamLoad, 'port' | 'key'>;
+type Load = Omit<StreamLoad, 'port' | 'key' | 'model'>;
 type Round = StreamFigures & { readonly cpuUs: number };
 
 const MB = 1024 * 1024;
 const CHUNKS = 50;
 const PACE_MS = 10;
 const STREAMS = 32;
+const TRANSLATED = 'gateway, translated';
 
-async function play({ root, key }: BenchTargets, port: number, load: Load): Promise<StreamFigures> {
-  const output = await runBenchScript(root, 'tools/src/bench/stream-client.ts', 'rest', { BENCH_LOAD: JSON.stringify({ ...load, port, key } satisfies StreamLoad) });
+async function play({ root, key }: BenchTargets, port: number, load: Load, model: StreamLoad['model'] = 'sim-small'): Promise<StreamFigures> {
+  const output = await runBenchScript(root, 'tools/src/bench/stream-client.ts', 'rest', { BENCH_LOAD: JSON.stringify({ ...load, port, key, model } satisfies StreamLoad) });
   return JSON.parse(output) as StreamFigures;
 }
 
-async function measure(bench: BenchTargets, target: Target, load: Load): Promise<Round> {
+/** What is measured: a target, and for the gateway whether it translates. */
+interface Course {
+  readonly name: string;
+  readonly target: Target;
+  readonly model: StreamLoad['model'];
+}
+
+async function measure(bench: BenchTargets, { target, model }: Course, load: Load): Promise<Round> {
   const before = cpuMicroseconds(target.process.pid) ?? NaN;
-  const figures = await play(bench, target.port, load);
+  const figures = await play(bench, target.port, load, model);
   return { ...figures, cpuUs: ((cpuMicroseconds(target.process.pid) ?? NaN) - before) / figures.chunks };
 }
 
-async function inTurns(bench: BenchTargets, rounds: number, load: Load): Promise<Map<Target['name'], Round[]>> {
-  const results = new Map(bench.targets.map((target) => [target.name, [] as Round[]]));
-  for (const target of bench.targets) await measure(bench, target, { ...load, seconds: Math.min(load.seconds, 2) });
+const straight = (bench: BenchTargets): Course[] => bench.targets.map((target) => ({ name: target.name, target, model: 'sim-small' }));
+
+async function inTurns(bench: BenchTargets, courses: readonly Course[], rounds: number, load: Load): Promise<Map<string, Round[]>> {
+  const results = new Map(courses.map(({ name }) => [name, [] as Round[]]));
+  for (const course of courses) await measure(bench, course, { ...load, seconds: Math.min(load.seconds, 3) });
   for (let round = 1; round <= rounds; round += 1) {
-    for (const target of bench.targets) results.get(target.name)?.push(await measure(bench, target, load));
+    for (const course of courses) results.get(course.name)?.push(await measure(bench, course, load));
   }
   return results;
 }
 
 /** Paced streams: CPU per chunk, the start of each stream included. */
 export async function benchChunks(bench: BenchTargets, rounds: number, seconds: number): Promise<void> {
-  const results = await inTurns(bench, rounds, { streams: STREAMS, chunks: CHUNKS, paceMs: PACE_MS, seconds });
+  const results = await inTurns(bench, [...straight(bench), { name: TRANSLATED, target: bench.gateway, model: 'sim-translated' }], rounds, { streams: STREAMS, chunks: CHUNKS, paceMs: PACE_MS, seconds });
   printFigures(
-    `Streams of ${CHUNKS} chunks of 284 bytes at a ${PACE_MS} ms pace, ${STREAMS} at a time, same dialect, ${rounds} interleaved rounds of ${seconds} s; median / min / max.`,
+    `Streams of ${CHUNKS} chunks of 284 bytes at a ${PACE_MS} ms pace, ${STREAMS} at a time, ${rounds} interleaved rounds of ${seconds} s; median / min / max.`,
     ['CPU µs / chunk', 'chunks', 'delay p50 ms', 'delay p99 ms', 'errors'],
     [1, 0, 2, 2, 0],
     [...results].map(([name, all]) => ({ name, columns: [all.map((r) => r.cpuUs), all.map((r) => r.chunks), all.map((r) => r.delayP50Ms), all.map((r) => r.delayP99Ms), all.map((r) => r.errors)] })),
   );
-  const cpu = (name: Target['name']) => results.get(name)?.map((round) => round.cpuUs);
+  const cpu = (name: string) => results.get(name)?.map((round) => round.cpuUs);
   printTarget('CPU per chunk ÷ nginx, same dialect', medianRatio(cpu('gateway'), cpu('nginx')), 3, 2.5);
+  printTarget('CPU per chunk ÷ nginx, translated', medianRatio(cpu(TRANSLATED), cpu('nginx')), 4, 3.2);
   console.log(`  CPU per chunk ÷ bare proxy: ${medianRatio(cpu('gateway'), cpu('bare')).toFixed(2)}`);
 }
 
@@ -69,7 +80,7 @@ export async function benchFirstToken(bench: BenchTargets, rounds: number, secon
 /** Many streams at once on one core: does any chunk come late? */
 export async function benchManyStreams(bench: BenchTargets, rounds: number): Promise<void> {
   const load: Load = { streams: 512, chunks: 64, paceMs: 20, seconds: 0 };
-  const results = await inTurns(bench, rounds, load);
+  const results = await inTurns(bench, straight(bench), rounds, load);
   printFigures(
     `${load.streams} streams at once of ${load.chunks} chunks at a ${load.paceMs} ms pace, ${rounds} rounds; median / min / max. Delay is from the upstream's write to the client's read.`,
     ['CPU µs / chunk', 'delay p50 ms', 'delay p99 ms', 'delay max ms', 'chunks > 100 ms late', 'errors'],
