@@ -4,7 +4,11 @@ import { createQueueAdmin, type ReadQueue } from './queue-admin.ts';
 
 const clock = createFakeClock(Date.UTC(2026, 5, 1));
 let depth = 0;
-const read = async (): Promise<ReadQueue[]> => [{ name: 'audit', waiting: 0, in_flight: 0, dlq_depth: depth }];
+let away = false;
+const read = async (): Promise<ReadQueue[]> => {
+  if (away) throw new Error('connect ECONNREFUSED');
+  return [{ name: 'audit', waiting: 0, in_flight: 0, dlq_depth: depth }];
+};
 const admin = createQueueAdmin({
   clock,
   topology: () => declareTopology([]),
@@ -28,6 +32,14 @@ describe('the age of a dead letter', () => {
     depth = 1;
     clock.advance(5_000);
     expect(await age()).toBe(0);
+  });
+});
+
+describe('a spine that is away', () => {
+  it('is a 503 that says so, not a fault of ours', async () => {
+    away = true;
+    await expect(admin.readStates()).rejects.toMatchObject({ status: 503, message: expect.stringContaining('event spine does not answer') });
+    away = false;
   });
 });
 

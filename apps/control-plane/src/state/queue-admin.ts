@@ -49,7 +49,10 @@ export function createQueueAdmin(deps: {
     readStates: async () => {
       const now = topology();
       const declared = new Map(now.queues.map((queue) => [queue.name, queue]));
-      return (await read(now)).flatMap((state) => {
+      const states = await read(now).catch((cause: unknown) => {
+        throw new ProblemError(503, 'The event spine does not answer', { detail: 'Queues cannot be read now. Events wait on the disks of gateways and in the database.', cause });
+      });
+      return states.flatMap((state) => {
         const queue = declared.get(state.name);
         if (queue === undefined) return [];
         return [
