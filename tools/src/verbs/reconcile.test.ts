@@ -20,6 +20,13 @@ describe('reconcile', () => {
     ]);
   });
 
+  it('lets a provider have completed what a killed gateway left interrupted, and no more', () => {
+    const killed = { ...ledger, outcomes: { ok: 8, interrupted: 2 } };
+    expect(reconcile(killed, providers)).toEqual([]);
+    expect(reconcile({ ...ledger, outcomes: { ok: 7, interrupted: 2 } }, providers)).toHaveLength(1);
+    expect(reconcile({ ...ledger, outcomes: { ok: 11, interrupted: 2 } }, providers)).toHaveLength(1);
+  });
+
   it('lets partial answers add to the ledger, never take from it', () => {
     const cut = { ...providers, calls: 11, unfinished: 1 };
     expect(reconcile({ ...ledger, tokens: { ...ledger.tokens, output: 205 } }, cut)).toEqual([]);

@@ -51,14 +51,23 @@ export async function settledLedger(api: OperatorApi, stack: StackFile, from: Da
 
 /**
  * Sentences about where ledger and providers disagree; empty when they reconcile. Without calls that a provider did not
- * finish, tokens must be equal; with some, the ledger must hold at least what was completed.
+ * finish, tokens must be equal; with some, the ledger must hold at least what was completed. Where a gateway was killed, tokens are
+ * not compared.
  */
 export function reconcile(ledger: Pick<LedgerSummary, 'calls' | 'attempts' | 'outcomes' | 'tokens'>, providers: ProviderCount): string[] {
   const faults: string[] = [];
   const ledgerInput = inputTokens(ledger.tokens);
   const ledgerOutput = outputTokens(ledger.tokens);
   const ok = ledger.outcomes.ok ?? 0;
-  if (ok !== providers.completed) faults.push(`the ledger holds ${ok} calls that ended well, the providers completed ${providers.completed}`);
+  // A gateway that was killed did not see the end of its calls: a provider may have completed what the ledger holds as interrupted.
+  const interrupted = ledger.outcomes.interrupted ?? 0;
+  const unseen = providers.completed - ok;
+  if (unseen < 0 || unseen > interrupted) {
+    const more = interrupted === 0 ? '' : ` and ${interrupted} that were interrupted`;
+    faults.push(`the ledger holds ${ok} calls that ended well${more}, the providers completed ${providers.completed}`);
+  }
+  // What an interrupted call used is an estimate.
+  if (interrupted > 0) return faults;
   const exact = providers.unfinished === 0;
   for (const [what, inLedger, atProviders] of [['input', ledgerInput, providers.input], ['output', ledgerOutput, providers.output]] as const) {
     const agrees = exact ? inLedger === atProviders : inLedger >= atProviders;
