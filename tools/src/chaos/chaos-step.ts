@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { LedgerPage, type StackFile } from '@sluice/contracts';
@@ -6,7 +8,7 @@ import { openLoop } from '../load/open-loop.ts';
 import { sendCall, type CallResult } from '../load/send-call.ts';
 import { StackError } from '../stack/running-stack.ts';
 import { stackFiles, type StackSettings } from '../stack/settings.ts';
-import { signal } from '../supervisor/process-identity.ts';
+import { identify, signal } from '../supervisor/process-identity.ts';
 import { readState } from '../supervisor/supervisor-state.ts';
 import type { Operator } from './operator.ts';
 
@@ -30,6 +32,8 @@ export interface ChaosStep {
 }
 
 const RATE = 10;
+/** A part that was killed is healthy again by then, also on a machine that is busy. */
+const BACK_WITHIN_S = 60;
 
 /** Steady calls of one tenant, open loop. */
 export async function traffic({ stack }: ChaosContext, seconds: number): Promise<CallResult[]> {
@@ -65,8 +69,8 @@ export function hasPart({ settings }: ChaosContext, part: string): boolean {
 /** Waits until a part that was killed runs as another process and is healthy. */
 export async function comesBack(context: ChaosContext, part: string, oldPid: number | undefined): Promise<string[]> {
   const find = () => readState(stackFiles(context.settings.dataDir).state)?.parts.find((one) => one.name === part);
-  const took = await within(30, async () => find()?.state === 'ready' && find()?.process?.pid !== oldPid);
-  return took === undefined ? ['it was not healthy within 30 s'] : [];
+  const took = await within(BACK_WITHIN_S, async () => find()?.state === 'ready' && find()?.process?.pid !== oldPid);
+  return took === undefined ? [`it was not healthy within ${BACK_WITHIN_S} s`] : [];
 }
 
 export function pidOf({ settings }: ChaosContext, part: string): number | undefined {
@@ -78,6 +82,15 @@ export async function killAndAwait(context: ChaosContext, part: string): Promise
   const victim = readState(stackFiles(context.settings.dataDir).state)?.parts.find((one) => one.name === part)?.process;
   if (victim === undefined || !signal(victim, 'SIGKILL')) throw new StackError(`${part} does not run.`);
   return comesBack(context, part, victim.pid);
+}
+
+/** SIGKILLs the PostgreSQL server itself (its part ends with it) and waits for the next one. @throws StackError when none runs. */
+export async function killDatabase(context: ChaosContext): Promise<string[]> {
+  const part = pidOf(context, 'database');
+  const lock = await readFile(join(context.settings.dataDir, 'postgres', 'postmaster.pid'), 'utf8').catch(() => '');
+  const server = identify(Number(lock.split('\n')[0]));
+  if (server === undefined || !signal(server, 'SIGKILL')) throw new StackError('database does not run.');
+  return comesBack(context, 'database', part);
 }
 
 /** What is wrong with the ledger's rows of these calls, once all are there or after 40 s. */

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { makeChanges } from './audited-changes.ts';
-import { comesBack, failures, hasPart, killAndAwait, ledgerFaults, pidOf, traffic, within, type ChaosStep } from './chaos-step.ts';
+import { comesBack, failures, hasPart, killAndAwait, killDatabase, ledgerFaults, pidOf, traffic, within, type ChaosStep } from './chaos-step.ts';
 
 /** Steps that kill a process of the stack. */
 export const KILL_STEPS: readonly ChaosStep[] = [
@@ -64,7 +64,7 @@ export const KILL_STEPS: readonly ChaosStep[] = [
         return true;
       }
       const from = new Date(Date.now() - 1_000).toISOString();
-      const [results, back] = await Promise.all([traffic(context, 5), delay(1_000).then(() => killAndAwait(context, 'database'))]);
+      const [results, back] = await Promise.all([traffic(context, 5), delay(1_000).then(() => killDatabase(context))]);
       const served = report('inference does not notice', failures(results, 'meanwhile'));
       const wellBack = report('the supervisor starts it again', back);
       let changed = false;
