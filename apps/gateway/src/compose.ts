@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EVENT_SCHEMA, systemClock, type Anomaly, type GatewayReport } from '@sluice/contracts';
-import { createOutboxPublisher, createSnsPublisher, createSpineClients, openOutbox } from '@sluice/events';
+import { createEventQueue, createOutboxPublisher, createSnsPublisher, createSpineClients, openOutbox } from '@sluice/events';
 import { createAdapterRegistry, createTransport } from '@sluice/providers';
 import { createRetryBudget, type RetryBudget } from '@sluice/resilience';
 import { childTraceparent, createIds, createLogger, createMetrics, parseTraceparent, startAdminServer, type Logger } from '@sluice/service-kit';
@@ -11,6 +11,7 @@ import { createHeartbeats } from './http/heartbeats.ts';
 import { createGatewayServer } from './http/server.ts';
 import { createLimits } from './metering/limits.ts';
 import { createEstimator } from './metering/estimator.ts';
+import { createFetchQuotaUse, createLedgerUse, scopesOf } from './metering/ledger-use.ts';
 import { createQuotaKeeper } from './metering/quota-keeper.ts';
 import { recover } from './metering/recover.ts';
 import { pipelineOf } from './pipeline.ts';
@@ -52,7 +53,6 @@ const HEARTBEAT_MS = 3_000;
 const HEALTH_MS = 1_000;
 /** Workspaces whose estimate errors are reported. */
 const REPORTED_ESTIMATES = 50;
-const OUTBOX_SEGMENT_BYTES = 8 * 1024 * 1024;
 
 /**
  * Builds the gateway from its parts and opens its ports: configuration from disk or stream, quota counters, the calls
@@ -65,20 +65,41 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
   const callLog = createLogger({ service: 'gateway', level: settings.logLevel, highVolume: true });
   const metrics = createMetrics({ service: 'gateway', processMetrics: true });
   const limits = createLimits(settings, clock, logger);
-  const clients = createSpineClients({ ...(settings.spineEndpoint === undefined ? {} : { endpoint: settings.spineEndpoint }), ...(settings.awsAccount === undefined ? {} : { account: settings.awsAccount }), region: settings.region });
-  const publisher = createSnsPublisher({ spine: clients, logger });
+  const spine = () => createSpineClients({ ...(settings.spineEndpoint === undefined ? {} : { endpoint: settings.spineEndpoint }), ...(settings.awsAccount === undefined ? {} : { account: settings.awsAccount }), region: settings.region });
+  const publisher = createSnsPublisher({ spine: spine(), logger });
+  // Connections of their own: what is not usage may be dropped and must not hold usage up.
+  const otherPublisher = createSnsPublisher({ spine: spine(), logger });
+  const otherEvents = createEventQueue({ publisher: otherPublisher, logger });
   const opened = openOutbox({
     dir: join(settings.dataDir, 'outbox'),
     gatewayId: settings.gatewayId,
     clock,
     maxBytes: settings.outboxMaxBytes,
-    segmentBytes: OUTBOX_SEGMENT_BYTES,
     maxAgeMs: settings.outboxMaxAgeMs,
+    workspaceShare: settings.outboxWorkspaceShare,
+    fsyncIntervalMs: settings.outboxFsyncMs,
+    atBound: settings.outboxAtBound,
     logger,
   });
   const { outbox } = opened;
-  const outboxPublisher = createOutboxPublisher({ outbox, publisher, clock, logger });
-  const quotas = createQuotaKeeper({ dir: settings.dataDir, limits, onFault: (error) => logger.error({ err: error }, 'the quota checkpoint failed') });
+  const outboxPublisher = createOutboxPublisher({ outbox, publisher, clock, logger, ledgerConnected: () => config.connected });
+  const ledger = createLedgerUse({
+    fetch: createFetchQuotaUse({ url: settings.controlPlaneUrl, token: settings.controlPlaneToken }),
+    gatewayId: settings.gatewayId,
+    clock,
+    scopes: () => scopesOf(config.current()),
+  });
+  const quotas = createQuotaKeeper({
+    dir: settings.dataDir,
+    limits,
+    onFault: (error) => logger.error({ err: error }, 'the quota checkpoint failed'),
+    // A store that other gateways share keeps its counters itself.
+    ...(limits.kind === 'memory' ? { ledger } : {}),
+    onOwed: (error) =>
+      error === undefined
+        ? logger.info({}, 'quota counters are rebuilt from the ledger and the outbox')
+        : logger.warn({ reason: String(error) }, 'quota counters are lost and the ledger does not answer; they hold what is on disk until it does'),
+  });
   const config = createConfigClient({
     url: settings.controlPlaneUrl,
     token: settings.controlPlaneToken,
@@ -106,14 +127,12 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
       ...anomaly,
     };
     const attributes = { type: event.type, ...(event.tenant_id === undefined ? {} : { tenant_id: event.tenant_id }) };
-    publisher.publish([{ id: event.event_id, topic: 'anomaly-events', body: JSON.stringify(event), attributes }]).catch((error: unknown) => {
-      logger.warn({ reason: String(error), type: event.type }, 'an anomaly could not be published');
-    });
+    void otherEvents.publish([{ id: event.event_id, topic: 'anomaly-events', body: JSON.stringify(event), attributes }]);
   };
 
   const counters = createLiveCounters({ clock });
-  const refusals = createRefusalAnomalies({ gatewayId: settings.gatewayId, cellId: settings.cellId, publisher, clock });
-  const keyRefusals = createKeyRefusals({ gatewayId: settings.gatewayId, epoch: () => outbox.epoch, publisher, clock });
+  const refusals = createRefusalAnomalies({ gatewayId: settings.gatewayId, cellId: settings.cellId, publisher: otherEvents, clock });
+  const keyRefusals = createKeyRefusals({ gatewayId: settings.gatewayId, epoch: () => outbox.epoch, publisher: otherEvents, clock });
   const capacity = createCapacity({ clock });
   /** Of what is still configured; a provider or model that was taken out leaves the picture. */
   const breakerReports = () => breakers.report().filter(({ provider, model }) => config.current()?.providers.has(provider) === true && config.current()?.models.has(model) === true);
@@ -129,7 +148,13 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
       publishAnomaly(breakerAnomaly({ provider, model, to }));
     },
   });
-  const gatewayMetrics = createGatewayMetrics(metrics, { inFlight: () => server.inFlight, configAgeMs: () => config.ageMs, limitsExact: () => limits.status.state === 'connected' });
+  const gatewayMetrics = createGatewayMetrics(metrics, {
+    inFlight: () => server.inFlight,
+    configAgeMs: () => config.ageMs,
+    limitsExact: () => limits.status.state === 'connected',
+    outbox: () => outbox.stats,
+    droppedEvents: () => otherEvents.dropped + refusals.dropped,
+  });
   const onAccount = (change: AccountChange): void => {
     const { to, requestId, ...account } = change;
     if (to === 'accepted') logger.info({ request_id: requestId, ...account }, 'a provider accepts our account again');
@@ -257,13 +282,15 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
     ready: () => ({ ready: recovered && !server.draining && config.refused === undefined, detail: { config_version: config.version, recovered, draining: server.draining, ...(config.refused === undefined ? {} : { refused: config.refused }) } }),
   });
   config.start();
+  // Before the counters are back: where the disk is full, only this makes room for what recovery has to record.
+  outboxPublisher.start();
   const bringBack = async (): Promise<void> => {
     const current = config.current();
     if (current === undefined) return;
-    const result = await recover({ config: current, outbox, unmatched: opened.unmatched, settled: opened.replay(), limits, quotas, clock });
+    const result = await recover({ config: current, outbox, unmatched: opened.unmatched, settled: opened.replay(), firstOnDisk: opened.firstOnDisk, limits, quotas, clock, onDiskFault: (error) => logger.error({ err: error }, 'an interrupted call cannot be recorded; tried again until the disk takes it') });
     recovered = true;
     logger.info({ ...result, config_version: current.version }, 'counters are in force');
-    if (outbox.epoch > 1) {
+    if (opened.reopened) {
       publishAnomaly({
         type: 'gateway.restarted',
         subject: settings.gatewayId,
@@ -289,7 +316,6 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
   keyRefusals.start();
   reporter.start();
   healthProbes.start();
-  outboxPublisher.start();
   const beat = async (): Promise<void> => limits.heartbeat();
   const tellHealth = createHealthAnomalies(publishAnomaly);
   const health = setInterval(() => {
@@ -314,7 +340,8 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
       healthProbes.close();
       await transport.close();
       await outbox.close();
-      await publisher.close();
+      await otherEvents.close();
+      await Promise.all([publisher.close(), otherPublisher.close()]);
       await limits.close();
       await admin.close();
       callLog.flush();

@@ -18,6 +18,9 @@ const GatewayEnv = z.object({
   SLUICE_OUTBOX_MAX_HOURS: z.coerce.number().min(0.01).default(24),
   /** With `1` the gateway obeys the control plane's order to be killed. */
   SLUICE_CHAOS: z.enum(['0', '1']).default('0'),
+  SLUICE_OUTBOX_WORKSPACE_PERCENT: z.coerce.number().gt(0).max(100).default(25),
+  SLUICE_OUTBOX_FSYNC: z.enum(['interval', 'always']).default('interval'),
+  SLUICE_OUTBOX_AT_BOUND: z.enum(['refuse', 'serve']).default('refuse'),
   SLUICE_DRAIN_S: z.coerce.number().int().min(1).default(25),
   SLUICE_LIMIT_STORE: z.enum(['memory', 'valkey']).default('memory'),
   VALKEY_URL: z.string().min(1).optional(),
@@ -43,6 +46,11 @@ export interface GatewaySettings {
   readonly configMaxAgeMs: number | undefined;
   readonly outboxMaxBytes: number;
   readonly outboxMaxAgeMs: number;
+  /** What one workspace may have of the outbox, above 0 and at most 1. */
+  readonly outboxWorkspaceShare: number;
+  /** Milliseconds between forcing records to the disk; 0 forces each before its answer ends. */
+  readonly outboxFsyncMs: number;
+  readonly outboxAtBound: 'refuse' | 'serve';
   readonly drainMs: number;
   /** True lets the control plane kill this process for a chaos test. */
   readonly chaos: boolean;
@@ -74,6 +82,9 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     configMaxAgeMs: parsed.SLUICE_CONFIG_MAX_AGE_S === undefined ? undefined : parsed.SLUICE_CONFIG_MAX_AGE_S * 1000,
     outboxMaxBytes: parsed.SLUICE_OUTBOX_MAX_MB * 1024 * 1024,
     outboxMaxAgeMs: parsed.SLUICE_OUTBOX_MAX_HOURS * 3_600_000,
+    outboxWorkspaceShare: parsed.SLUICE_OUTBOX_WORKSPACE_PERCENT / 100,
+    outboxFsyncMs: parsed.SLUICE_OUTBOX_FSYNC === 'always' ? 0 : 100,
+    outboxAtBound: parsed.SLUICE_OUTBOX_AT_BOUND,
     drainMs: parsed.SLUICE_DRAIN_S * 1000,
     limitStore: parsed.SLUICE_LIMIT_STORE === 'memory' ? { kind: 'memory' } : { kind: 'valkey', url: parsed.VALKEY_URL ?? `redis://127.0.0.1:${ports.valkey}` },
     spineEndpoint: parsed.AWS_ENDPOINT_URL,

@@ -157,7 +157,7 @@ export interface LimitStore {
   heartbeat(): MaybePromise<void>;
   /** The quota counters as one JSON-safe value, for the checkpoint on disk. */
   checkpoint(): MaybePromise<QuotaCheckpoint>;
-  /** Puts a checkpoint's counters in force; call before the first admission. Buckets start full. */
+  /** Adds a checkpoint's counters: at boot before the first admission, later what the ledger alone knew. Buckets start full. */
   restore(checkpoint: QuotaCheckpoint): MaybePromise<void>;
   /** Adds use that the checkpoint does not hold yet. */
   replay(use: ReplayedUse): MaybePromise<void>;

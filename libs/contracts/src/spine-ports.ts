@@ -65,12 +65,17 @@ export interface UsageOutbox {
   readonly gatewayId: string;
   readonly epoch: number;
   appendStarted(event: CallStarted): Promise<void>;
-  /** Gives the event its origin and records it. */
-  appendSettled(event: Omit<CallSettled, keyof EventOrigin>): Promise<EventOrigin>;
+  /** Gives the event its origin and records it. Undefined for a call that is served without a record, by setting, and counted. */
+  appendSettled(event: Omit<CallSettled, keyof EventOrigin>): Promise<EventOrigin | undefined>;
   /** The ledger holds everything of this gateway and epoch up to `sequence`; whole segments below it are deleted. */
   acknowledge(epoch: number, sequence: number): void;
-  /** False at the bound (bytes or hours): new calls are refused before anything is taken. */
-  accepting(): boolean;
+  /**
+   * False at the bound (bytes or hours), on a failing disk, and for a workspace (UUID, where one is given) that has used up its share: a new call is
+   * refused before anything is taken.
+   */
+  accepting(workspaceId?: string): boolean;
+  /** Why: this workspace has its share of the outbox full of calls that the ledger does not have yet. */
+  shareFull(workspaceId: string): boolean;
   readonly stats: OutboxStats;
   close(): Promise<void>;
 }
@@ -86,4 +91,6 @@ export interface OutboxStats {
   readonly oldestAgeMs: number;
   readonly bytes: number;
   readonly segments: number;
+  /** Calls served without a record since the start of the process; 0 unless that is set. */
+  readonly unmeteredCalls: number;
 }

@@ -1,5 +1,8 @@
 export type { SpineLogger } from './spine-logger.ts';
-export { openOutbox, type DurableOutbox, type OpenedOutbox, type OutboxOptions } from './outbox/open-outbox.ts';
+export type { DurableOutbox, OpenedOutbox, OutboxOptions } from './outbox/durable-outbox.ts';
+export { openOutbox } from './outbox/open-outbox.ts';
+export { nodeFiles, type OutboxFiles } from './outbox/outbox-files.ts';
+export { createEventQueue, type EventQueue, type EventQueueOptions } from './outbox/event-queue.ts';
 export { createOutboxPublisher, usageMessage, type OutboxPublisher, type OutboxPublisherOptions } from './outbox/outbox-publisher.ts';
 export { createSpineClients, type SpineClientOptions, type SpineClients } from './spine/spine-clients.ts';
 export { createSnsPublisher, type SnsPublisherDeps } from './spine/sns-publisher.ts';

@@ -1,5 +1,6 @@
 export * from './token-bucket.ts';
 export { createMemoryLimitStore, type MemoryLimitStore } from './memory-limit-store.ts';
+export { meterUnits } from './admission.ts';
 export { windowSpan, type WindowSpan } from './quota-window.ts';
 export { calendarOf, type Calendar, type Period } from './calendar.ts';
 export * from './fair-queue.ts';

@@ -20,7 +20,11 @@ export function createRestoredWindows(): RestoredWindows {
   const keyOf = (level: Level, id: string, quota: string): string => `${level} ${id} ${quota}`;
   return {
     put(checkpoint) {
-      for (const window of checkpoint.windows) windows.set(keyOf(window.level, window.id, window.quota), window);
+      for (const window of checkpoint.windows) {
+        const key = keyOf(window.level, window.id, window.quota);
+        const before = windows.get(key);
+        windows.set(key, before === undefined ? window : { ...window, steps: [...before.steps, ...window.steps].sort(([a], [b]) => a - b) });
+      }
     },
     take(level, id, quota) {
       const key = keyOf(level, id, quota);

@@ -14,6 +14,7 @@ const SECTIONS: Readonly<Record<string, Section>> = {
   'first-token': benchFirstToken,
   'many-streams': (bench, rounds) => benchManyStreams(bench, Math.min(rounds, 3)),
   limits: ({ root }) => benchScript(root, 'libs/limits/bench/limits.bench.ts', 'target'),
+  outbox: ({ root }) => benchScript(root, 'libs/events/bench/outbox.bench.ts', 'target'),
   ledger: ({ root }, rounds) => benchScript(root, 'apps/control-plane/src/bench/ledger-insert.bench.ts', 'any', { BENCH_ROUNDS: String(rounds) }),
 };
 

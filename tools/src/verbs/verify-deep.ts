@@ -1,5 +1,6 @@
 import type { DeepCheck } from '../deep/deep-check.ts';
 import { ledgerScale } from '../deep/ledger-scale.ts';
+import { outboxCheck } from '../deep/outbox-check.ts';
 import { runDeepChecks } from '../deep/run-deep-checks.ts';
 import { terraformCheck } from '../deep/terraform-check.ts';
 import type { StackSettings } from '../stack/settings.ts';
@@ -18,6 +19,7 @@ const CHECKS: readonly DeepCheck[] = [
   },
   ledgerScale,
   terraformCheck,
+  outboxCheck,
 ];
 
 /** The long versions of `verify`: minutes each. Words after the verb select checks by name: `make verify-deep CHECK=terraform`. */

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { GatewayReport, Name } from '@sluice/contracts';
+import { GatewayReport, Name, QuotaUseRequest, QuotaUseResponse } from '@sluice/contracts';
 import type { GatewayReports } from '../state/gateway-reports.ts';
 import type { ConfigStream } from '../stream/config-stream.ts';
+import type { LedgerReader } from './ports.ts';
 import { route, type Route } from './route.ts';
 
 const StreamQuery = z.strictObject({
@@ -13,7 +14,7 @@ const StreamQuery = z.strictObject({
 });
 
 /** What gateways ask, with their service token. */
-export function internalRoutes(deps: { stream: ConfigStream; reports: GatewayReports }): Route[] {
+export function internalRoutes(deps: { stream: ConfigStream; reports: GatewayReports; quotaUse: LedgerReader['quotaUse'] }): Route[] {
   return [
     route({
       method: 'get',
@@ -34,6 +35,16 @@ export function internalRoutes(deps: { stream: ConfigStream; reports: GatewayRep
       status: 204,
       body: GatewayReport,
       handler: ({ body }) => deps.reports.record(body),
+    }),
+    route({
+      method: 'post',
+      path: '/internal/quota-use',
+      auth: 'gateway',
+      tag: 'Internal',
+      summary: 'What the ledger holds by key and step of time, for a gateway that lost its quota counters',
+      body: QuotaUseRequest,
+      response: QuotaUseResponse,
+      handler: ({ body }) => deps.quotaUse(body),
     }),
   ];
 }

@@ -12,6 +12,8 @@ import {
   type LedgerRow,
   type LedgerSummary,
   type QueueState,
+  type QuotaUseRequest,
+  type QuotaUseResponse,
   type RedriveAnswer,
 } from '@sluice/contracts';
 import type { AuditInput } from '../config/config-repository.ts';
@@ -82,6 +84,8 @@ export interface LedgerReader {
   summary(range: LedgerRange): Promise<LedgerSummary>;
   usage(query: LedgerUsageQuery): Promise<UsagePoint[]>;
   watermarks(): Promise<readonly Watermark[]>;
+  /** Settled calls by key and step, for a gateway that lost its quota counters. */
+  quotaUse(request: QuotaUseRequest): Promise<QuotaUseResponse>;
 }
 
 /** What operators do to the ledger: its rows are never changed, only added to. */

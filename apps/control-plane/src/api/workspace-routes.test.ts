@@ -21,6 +21,7 @@ beforeAll(async () => {
         return [];
       },
       watermarks: async () => [],
+      quotaUse: async () => ({ spans: [] }),
     },
   });
 });

@@ -6,6 +6,7 @@ import { ledgerTable } from '../db/schema.ts';
 import { decodeCursor, encodeCursor } from './ledger-cursor.ts';
 import { all, scopeConditions, timeConditions } from './ledger-filters.ts';
 import { summaryPieces, type SummaryPiece } from './summary-pieces.ts';
+import { readQuotaUse } from './quota-use.ts';
 import { readWatermarks } from './watermarks.ts';
 
 const SUMS = ['calls', 'attempts', ...TOKEN_CLASSES.map((name) => `tokens_${name}`), 'cost_nanousd', 'billed_nanousd'];
@@ -60,6 +61,7 @@ export function createLedgerReader(deps: { db: Db }): LedgerReader {
       );
     },
     watermarks: () => readWatermarks(db),
+    quotaUse: (request) => readQuotaUse(db, request),
   };
 }
 

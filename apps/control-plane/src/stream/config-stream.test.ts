@@ -8,7 +8,7 @@ beforeEach(async () => {
       rows: async () => ({ rows: [], next_cursor: null }),
       summary: () => Promise.reject(new Error('not asked')),
       usage: async () => [],
-      watermarks: async () => [
+      quotaUse: async () => ({ spans: [] }), watermarks: async () => [
         { gateway_id: 'gw-1', epoch: 3, sequence: 17 },
         { gateway_id: 'gw-2', epoch: 1, sequence: 5 },
       ],

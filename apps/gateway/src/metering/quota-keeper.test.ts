@@ -13,6 +13,8 @@ const scope: LimitScope = {
   levels: [{ level: 'tenant', id: 't', limits: { quotas: [{ id: 'monthly', meter: 'total_tokens', limit: 1000, mode: 'hard', alertAtPercent: [], span: { kind: 'calendar', period: 'month' } }] } }],
 };
 
+const HERE = { epoch: 9, firstOnDisk: new Map([[1, 1]]) };
+
 let dir: string;
 const clock = createFakeClock(Date.parse('2026-03-15T12:00:00Z'));
 const settled = (sequence: number, tokens: number, epoch = 1): CallSettled =>
@@ -39,36 +41,36 @@ function boot() {
 describe('quota counters over a kill', () => {
   it('what was saved and what only the outbox holds are both counted, each once', async () => {
     const first = boot();
-    await first.keeper.restore([], () => scope);
+    await first.keeper.restore([], () => scope, HERE);
     await first.spend(1, 100);
     await first.spend(3, 300);
     await first.keeper.save();
     await first.spend(2, 200);
 
     const second = boot();
-    const result = await second.keeper.restore([settled(1, 100), settled(2, 200), settled(3, 300)], () => scope);
+    const result = await second.keeper.restore([settled(1, 100), settled(2, 200), settled(3, 300)], () => scope, HERE);
     expect(result).toEqual({ restored: true, replayed: 1 });
     expect(await second.used()).toBe(600);
   });
 
   it('without a checkpoint everything on disk is counted', async () => {
     const only = boot();
-    expect(await only.keeper.restore([settled(1, 400), settled(2, 600)], () => scope)).toEqual({ restored: false, replayed: 2 });
+    expect(await only.keeper.restore([settled(1, 400), settled(2, 600)], () => scope, HERE)).toEqual({ restored: false, replayed: 2 });
     const refused = await only.limits.admit({ leaseId: 'x', scope, reservation: { inputTokens: 1, outputTokens: 0, costNanoUsd: 0 } });
     expect(refused.admitted).toBe(false);
   });
 
   it('a later boot does not count an earlier epoch again', async () => {
     const first = boot();
-    await first.keeper.restore([], () => scope);
+    await first.keeper.restore([], () => scope, HERE);
     await first.spend(1, 100);
     await first.keeper.save();
     const second = boot();
-    await second.keeper.restore([settled(1, 100)], () => scope);
+    await second.keeper.restore([settled(1, 100)], () => scope, HERE);
     second.keeper.counted(2, 1);
     await second.keeper.save();
     const third = boot();
-    await third.keeper.restore([settled(1, 100), settled(1, 50, 2)], () => scope);
+    await third.keeper.restore([settled(1, 100), settled(1, 50, 2)], () => scope, HERE);
     expect(await third.used()).toBe(100);
   });
 });

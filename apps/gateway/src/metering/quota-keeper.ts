@@ -1,11 +1,15 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { LEVELS, type CallSettled, type LimitScope, type LimitStore, type QuotaCheckpoint } from '@sluice/contracts';
+import { EventsFrom, LEVELS, type CallSettled, type LimitScope, type LimitStore, type QuotaCheckpoint } from '@sluice/contracts';
 import { writeFileAtomic } from '@sluice/service-kit';
+import type { LedgerUse } from './ledger-use.ts';
 
 const FILE = 'quota.json';
 const EVERY_MS = 1_000;
+/** Between two questions to a ledger that does not answer. */
+const ASK_AGAIN_MS = 5_000;
 
 const SavedQuota = z.object({
   /** Every settled call up to here, of this epoch and all earlier ones, is in the counters. */
@@ -13,6 +17,8 @@ const SavedQuota = z.object({
   sequence: z.int(),
   /** Sequences of this epoch beyond it that are in the counters too: calls do not end in the order of their records. */
   ahead: z.array(z.int()),
+  /** Set while the ledger's part is missing: the calls that are counted all the same. */
+  owed: z.array(EventsFrom).optional(),
   checkpoint: z.object({
     version: z.literal(1),
     savedAtMs: z.number(),
@@ -23,10 +29,25 @@ const SavedQuota = z.object({
 });
 type SavedQuota = z.infer<typeof SavedQuota>;
 
+/** Which calls this gateway counts from its own disk. */
+export interface CountedHere {
+  readonly epoch: number;
+  /** First settled sequence on disk of each earlier epoch. */
+  readonly firstOnDisk: ReadonlyMap<number, number>;
+}
+
 /** Keeps the quota counters on disk, so that an exhausted quota is still exhausted after a kill. */
 export interface QuotaKeeper {
-  /** Puts the saved counters in force, then adds what the outbox holds beyond them. Before the first admission. */
-  restore(settled: Iterable<CallSettled>, scopeOf: (event: CallSettled) => LimitScope | undefined): Promise<{ restored: boolean; replayed: number }>;
+  /**
+   * Puts the saved counters in force, then adds what the outbox holds beyond them. Before the first admission. Without saved
+   * counters, or where the disk lacks calls that they lack, the ledger's part is owed: see `settleOwed`.
+   */
+  restore(settled: Iterable<CallSettled>, scopeOf: (event: CallSettled) => LimitScope | undefined, here: CountedHere): Promise<{ restored: boolean; replayed: number }>;
+  /**
+   * Adds what only the ledger knows, and asks until it answers; harmless when nothing is owed. What is counted meanwhile is not
+   * counted twice, whenever the answer comes.
+   */
+  settleOwed(): Promise<void>;
   /** A settled call has reached the counters. */
   counted(epoch: number, sequence: number): void;
   start(): void;
@@ -34,27 +55,58 @@ export interface QuotaKeeper {
   stop(): Promise<void>;
 }
 
+export interface QuotaKeeperDeps {
+  readonly dir: string;
+  readonly limits: LimitStore;
+  readonly onFault: (error: unknown) => void;
+  /** Absent where the counters do not live in this process. */
+  readonly ledger?: LedgerUse;
+  /** The ledger did not answer, or (without an error) has answered. */
+  readonly onOwed?: (error?: unknown) => void;
+}
+
 /**
  * @param dir folder of this gateway's state; one file in it is replaced each second when something was used.
  */
-export function createQuotaKeeper({ dir, limits, onFault }: { dir: string; limits: LimitStore; onFault: (error: unknown) => void }): QuotaKeeper {
+export function createQuotaKeeper({ dir, limits, onFault, ledger, onOwed }: QuotaKeeperDeps): QuotaKeeper {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const file = join(dir, FILE);
   let position = { epoch: 0, sequence: 0 };
   const ahead = new Set<number>();
+  let owed: readonly EventsFrom[] | undefined;
+  let asking: Promise<void> | undefined;
+  const ended = new AbortController();
   let dirty = false;
   let timer: NodeJS.Timeout | undefined;
 
   const save = async (): Promise<void> => {
     if (!dirty) return;
     dirty = false;
-    const saved: SavedQuota = { ...position, ahead: [...ahead], checkpoint: mutable(await limits.checkpoint()) };
+    const saved: SavedQuota = { ...position, ahead: [...ahead], ...(owed === undefined ? {} : { owed: [...owed] }), checkpoint: mutable(await limits.checkpoint()) };
     await writeFileAtomic(file, JSON.stringify(saved), 0o600);
   };
 
+  const ask = async (): Promise<void> => {
+    while (ledger !== undefined && owed !== undefined && !ended.signal.aborted) {
+      try {
+        const checkpoint = await ledger(owed);
+        await limits.restore(checkpoint);
+        owed = undefined;
+        dirty = true;
+        onOwed?.();
+        await save();
+      } catch (error) {
+        (owed === undefined ? onFault : onOwed)?.(error);
+        if (owed !== undefined) await sleep(ASK_AGAIN_MS, undefined, { signal: ended.signal, ref: false }).catch(() => undefined);
+      }
+    }
+  };
+
   return {
-    async restore(settled, scopeOf) {
-      const saved = readSaved(file, onFault);
+    async restore(settled, scopeOf, here) {
+      const read = readSaved(file, onFault);
+      const saved = read === undefined || lacksCalls(read, here) ? undefined : read;
+      owed = ledger === undefined ? undefined : owedAfter(saved, here);
       if (saved !== undefined) {
         await limits.restore(saved.checkpoint);
         position = { epoch: saved.epoch, sequence: saved.sequence };
@@ -76,6 +128,12 @@ export function createQuotaKeeper({ dir, limits, onFault }: { dir: string; limit
       position = replayedTo;
       return { restored: saved !== undefined, replayed };
     },
+    settleOwed() {
+      asking ??= ask().finally(() => {
+        asking = undefined;
+      });
+      return asking;
+    },
     counted(epoch, sequence) {
       if (epoch > position.epoch) {
         position = { epoch, sequence: 0 };
@@ -91,10 +149,23 @@ export function createQuotaKeeper({ dir, limits, onFault }: { dir: string; limit
     },
     save,
     async stop() {
+      ended.abort();
       clearInterval(timer);
       await save();
     },
   };
+}
+
+/** Calls beyond the saved counters were acknowledged and deleted before they were saved: only the ledger has them. */
+function lacksCalls({ epoch, sequence }: SavedQuota, { firstOnDisk }: CountedHere): boolean {
+  for (const [of, first] of firstOnDisk) if ((of === epoch && first > sequence + 1) || (of > epoch && first > 1)) return true;
+  return false;
+}
+
+/** What is counted without the ledger: all on disk, and everything from now on. Undefined when the saved counters are whole. */
+function owedAfter(saved: SavedQuota | undefined, here: CountedHere): EventsFrom[] | undefined {
+  const before = saved === undefined ? [...here.firstOnDisk].map(([epoch, from]) => ({ epoch, from })) : saved.owed;
+  return before === undefined ? undefined : [...before, { epoch: here.epoch, from: 1 }];
 }
 
 function mutable(checkpoint: QuotaCheckpoint): SavedQuota['checkpoint'] {

@@ -1,4 +1,4 @@
-import type { CallSettled, ErrorCode, Outcome, Operation } from '@sluice/contracts';
+import type { CallSettled, OutboxStats, ErrorCode, Outcome, Operation } from '@sluice/contracts';
 import { boundedLabel, type Metrics } from '@sluice/service-kit';
 
 /** Tenants that stand for themselves in labels; later ones are `other`. */
@@ -22,8 +22,18 @@ export interface GatewayMetrics {
   recordEarlyRefusal(code: ErrorCode): void;
 }
 
+/** What is read when the metrics are. */
+export interface GatewayGauges {
+  inFlight(): number;
+  configAgeMs(): number;
+  limitsExact(): boolean;
+  outbox(): OutboxStats;
+  /** Events other than usage that were dropped. */
+  droppedEvents(): number;
+}
+
 /** What the gateway exposes on its private port. Labels are bounded: operations and outcomes by their lists, tenants by count. */
-export function createGatewayMetrics(metrics: Metrics, state: { inFlight(): number; configAgeMs(): number; limitsExact(): boolean }): GatewayMetrics {
+export function createGatewayMetrics(metrics: Metrics, state: GatewayGauges): GatewayMetrics {
   const tenantLabel = boundedLabel(MAX_TENANTS);
   const calls = metrics.counter('sluice_gateway_calls_total', 'Calls that ended, by outcome.', ['operation', 'outcome', 'tenant']);
   const overhead = metrics.histogram('sluice_gateway_overhead_us', 'Our own time up to the first upstream byte, microseconds.', ['operation'], OVERHEAD_BUCKETS_US);
@@ -34,6 +44,7 @@ export function createGatewayMetrics(metrics: Metrics, state: { inFlight(): numb
   const age = metrics.gauge('sluice_gateway_config_age_ms', 'Since the configuration was last known to be current, milliseconds.');
   const exact = metrics.gauge('sluice_gateway_limits_exact', '1 while limits are exact, 0 while the local share of a lost limit store decides.');
   Object.assign(exact, { collect: () => exact.set(state.limitsExact() ? 1 : 0) });
+  gaugesOfOutbox(metrics, state);
   Object.assign(inFlight, { collect: () => inFlight.set(state.inFlight()) });
   Object.assign(age, { collect: () => age.set(state.configAgeMs()) });
 
@@ -47,4 +58,18 @@ export function createGatewayMetrics(metrics: Metrics, state: { inFlight(): numb
       if (latency.ttfb_ms !== undefined) ttfb.observe({ operation }, latency.ttfb_ms);
     },
   };
+}
+
+function gaugesOfOutbox(metrics: Metrics, state: GatewayGauges): void {
+  const read: [name: string, help: string, value: () => number][] = [
+    ['sluice_gateway_outbox_pending', 'Records on disk that the ledger does not have.', () => state.outbox().pending],
+    ['sluice_gateway_outbox_oldest_age_ms', 'Age of the oldest of them, milliseconds.', () => state.outbox().oldestAgeMs],
+    ['sluice_gateway_outbox_bytes', 'Bytes that the outbox uses on disk, beside what is allocated ahead.', () => state.outbox().bytes],
+    ['sluice_gateway_unmetered_calls_total', 'Calls that were served without a record since the start, by setting.', () => state.outbox().unmeteredCalls],
+    ['sluice_gateway_dropped_events_total', 'Events other than usage that were dropped since the start.', () => state.droppedEvents()],
+  ];
+  for (const [name, help, value] of read) {
+    const gauge = metrics.gauge(name, help);
+    Object.assign(gauge, { collect: () => gauge.set(value()) });
+  }
 }

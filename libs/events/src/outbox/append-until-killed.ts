@@ -8,5 +8,5 @@ process.stdout.write(`unmatched-start\n`);
 await outbox.appendStarted(startedCall(999_999));
 for (let n = 1; ; n += 1) {
   const origins = await Promise.all([1, 2, 3].map((k) => outbox.appendSettled(settledCall(n * 10 + k))));
-  process.stdout.write(`${origins.map((origin) => origin.sequence).join('\n')}\n`);
+  process.stdout.write(`${origins.map((origin) => origin?.sequence).join('\n')}\n`);
 }

@@ -1,276 +1,255 @@
-import { closeSync, fdatasync, ftruncateSync, mkdirSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
-import type { CallSettled, CallStarted, Clock, EventOrigin, OutboxStats, UsageOutbox } from '@sluice/contracts';
-import type { SpineLogger } from '../spine-logger.ts';
+import { mkdirSync, rmSync } from 'node:fs';
+import type { CallSettled, CallStarted, EventOrigin, OutboxStats } from '@sluice/contracts';
+import { createAcknowledgements } from './acknowledgements.ts';
+import type { DurableOutbox, OpenedOutbox, OutboxOptions } from './durable-outbox.ts';
+import { beginEpoch } from './epoch.ts';
 import { lockFolder } from './folder-lock.ts';
-import { frameRecords } from './record.ts';
-import { newSegment, noteSettled, oldestPendingAt, scanFolder } from './segment.ts';
-import { createReader, type OutboxReader } from './segment-reader.ts';
-import { readJsonFile, writeFileAtomic } from './small-file.ts';
-
-export interface OutboxOptions {
-  /** Its own folder, on a disk that outlives the process; made if absent. */
-  readonly dir: string;
-  readonly gatewayId: string;
-  readonly clock: Clock;
-  /** Above this, or this age, `accepting()` is false. Appends of calls already taken still go through. */
-  readonly maxBytes: number;
-  readonly maxAgeMs: number;
-  /** A segment is closed when it has grown to this. */
-  readonly segmentBytes: number;
-  readonly logger?: SpineLogger;
-  /** How often written records are forced to the disk; 100 when absent. */
-  readonly fsyncIntervalMs?: number;
-  /** Replaced by tests of a full disk. */
-  readonly write?: (fd: number, bytes: Buffer, position: number) => number;
-}
-
-/** The outbox with what its publisher needs. */
-export interface DurableOutbox extends UsageOutbox {
-  /** Reads unacknowledged settled records from the oldest on. */
-  reader(): OutboxReader;
-  markPublished(epoch: number, sequence: number): void;
-  /** Calls back after every group commit that holds a settled record; returns the unsubscriber. */
-  onSettled(listener: () => void): () => void;
-}
-
-export interface OpenedOutbox {
-  readonly outbox: DurableOutbox;
-  /** Started in an earlier epoch and never settled: to be settled as `interrupted` now. */
-  readonly unmatched: readonly CallStarted[];
-  /** Settled records still on disk, in order, after `from`. */
-  replay(from?: { readonly epoch: number; readonly sequence: number }): Iterable<CallSettled>;
-}
+import { nodeFiles } from './outbox-files.ts';
+import { BYTES_PER_OPEN_CALL, createOutboxHealth } from './outbox-health.ts';
+import { FrameBuffer } from './record.ts';
+import { scanFolder } from './scan-folder.ts';
+import { noteSettled, type Segment } from './segment.ts';
+import { createReader } from './segment-reader.ts';
+import { createSegmentWriter } from './segment-writer.ts';
+import { createWorkspaceShares } from './workspace-shares.ts';
 
 type Unstamped = Omit<CallSettled, keyof EventOrigin>;
 type Queued =
-  | { readonly kind: 'started'; readonly event: CallStarted; readonly done: (origin: EventOrigin | undefined) => void; readonly fail: (error: Error) => void }
-  | { readonly kind: 'settled'; readonly event: Unstamped; readonly done: (origin: EventOrigin) => void; readonly fail: (error: Error) => void };
+  | { readonly kind: 'started'; readonly event: CallStarted; readonly done: (origin: undefined) => void; readonly fail: (error: Error) => void }
+  | { readonly kind: 'settled'; readonly event: Unstamped; readonly done: (origin: EventOrigin | undefined) => void; readonly fail: (error: Error) => void };
 
-const PROBE_INTERVAL_MS = 1000;
-const PROBE_BYTES = 64 * 1024;
+const SEGMENT_BYTES = 8 * 1024 * 1024;
+const SEGMENTS_AT_LEAST = 16;
+const SLOW_TICK_MS = 1000;
 
 /**
  * Opens the durable record of a gateway and begins a new epoch.
  *
- * Appends of one turn of the event loop share one `write()`; they resolve when it has returned. A write that fails is cut off again,
- * its appends reject, no sequence is used up, and `accepting()` stays false until a probe can be written.
+ * Appends of one turn of the event loop share one `write()`; they resolve when it has returned (or when it is on the disk, by
+ * setting). A write that fails is cut off again, its appends reject, no sequence is used up, and `accepting()` stays false until
+ * writing works.
  *
  * @throws Error when another living process has the folder.
  */
 export function openOutbox(options: OutboxOptions): OpenedOutbox {
-  const { dir, gatewayId, clock, logger } = options;
-  const write = options.write ?? ((fd: number, bytes: Buffer, position: number) => writeSync(fd, bytes, 0, bytes.length, position));
+  const { dir, gatewayId, clock, logger, files = nodeFiles, fsyncIntervalMs = 100, atBound = 'refuse' } = options;
+  const segmentBytes = options.segmentBytes ?? Math.min(SEGMENT_BYTES, Math.ceil(options.maxBytes / SEGMENTS_AT_LEAST));
+  const withLogger = logger === undefined ? {} : { logger };
   mkdirSync(dir, { recursive: true, mode: 0o700 });
-  const unlock = lockFolder(dir);
+  const lock = lockFolder(dir);
 
-  const { segments, open: openedStarts, damaged } = scanFolder(dir);
-  if (damaged.length > 0) logger?.error({ damaged }, 'outbox segments are damaged inside; what follows the damage is lost');
-  const unmatched = [...openedStarts.values()].map((start) => start.event);
-  /** Request id → segment that holds its start. */
-  const open = new Map([...openedStarts].map(([id, start]) => [id, start.segment]));
+  const scan = scanFolder(dir, clock);
+  const { segments, lastOf } = scan;
+  if (scan.damaged.length > 0) logger?.error({ damaged: scan.damaged, recovered: scan.strays.length }, 'outbox segments are damaged inside; what lay in the damage is lost, what follows it is not');
+  const firstOnDisk = firstSequences(segments);
+  const { epoch, first } = beginEpoch(dir, segments.at(-1)?.epoch ?? 0, clock);
+  const acks = createAcknowledgements({ dir, epoch, segments, lastOf, clock, ...withLogger });
+  const shares = createWorkspaceShares(segments, Math.max((options.workspaceShare ?? 1) * options.maxBytes, 2 * segmentBytes));
+  /** Started and not settled, with the segment that holds the start. */
+  const open = new Map<string, { segment: Segment; readonly event: CallStarted }>(scan.open);
+  const unmatched = [...open.values()].map((start) => start.event);
 
-  const epoch = Math.max(Number((readJsonFile(join(dir, 'epoch.json')) as { epoch?: number } | undefined)?.epoch ?? 0), segments.at(-1)?.epoch ?? 0) + 1;
-  writeFileAtomic(join(dir, 'epoch.json'), JSON.stringify({ epoch }));
-  const ackPath = join(dir, 'acknowledged.json');
-  const acked = new Map(Object.entries((readJsonFile(ackPath) ?? {}) as Record<string, number>).map(([key, value]) => [Number(key), value]));
-  const lastOf = new Map<number, number>();
-  for (const segment of segments) if (segment.lastSequence > 0) lastOf.set(segment.epoch, segment.lastSequence);
-
+  const writer = createSegmentWriter({ dir, epoch, segmentBytes, files, ...withLogger, reserveBytes: () => open.size * BYTES_PER_OPEN_CALL, onSegment: (segment) => segments.push(segment) });
+  const health = createOutboxHealth({ writer, clock, ...withLogger });
   const originText = `,"gateway_id":${JSON.stringify(gatewayId)},"epoch":${epoch},"sequence":`;
   const published = new Map<number, number>();
   const listeners = new Set<() => void>();
+  /** Calls that were let through without a record and run still. */
+  const unmetered = new Set<string>();
+  const frames = new FrameBuffer();
+  let sizes: number[] = [];
   let queue: Queued[] = [];
+  /** Starts that are written anew so that their segment can go; before everything else of a batch, or one could follow its end. */
+  let carried: CallStarted[] = [];
   let scheduled = false;
   let sequence = 0;
+  let syncedSequence = 0;
   let bytes = segments.reduce((sum, segment) => sum + segment.bytes, 0);
+  let unmeteredCalls = 0;
   let dirty = false;
-  let syncing = false;
-  let acksDirty = false;
-  let failure: Error | undefined;
-  let probedAt = 0;
+  let syncing: Promise<void> | undefined;
+  let awaitingSync: (() => void)[] = [];
   let closed = false;
 
-  let active = newSegment(dir, epoch, 1);
-  let fd = openSync(active.path, 'w', 0o600);
-  segments.push(active);
-
-  const roll = (): void => {
-    const previous = fd;
-    const next = newSegment(dir, epoch, active.index + 1);
-    fd = openSync(next.path, 'w', 0o600);
-    fdatasync(previous, () => closeSync(previous));
-    active = next;
-    segments.push(active);
+  const noteStarted = (segment: Segment, event: CallStarted, size: number): void => {
+    const before = open.get(event.request_id);
+    if (before !== undefined) before.segment.openStarts -= 1;
+    segment.openStarts += 1;
+    open.set(event.request_id, { segment, event });
+    shares.add(segment, event.workspace_id, size);
   };
 
-  const writeAll = (frames: Buffer): void => {
-    let at = 0;
-    while (at < frames.length) {
-      const count = write(fd, frames.subarray(at), active.bytes + at);
-      if (count <= 0) throw new Error('the disk took no bytes');
-      at += count;
-    }
-  };
-
-  const ackedOf = (of: number): number => acked.get(of) ?? 0;
-
-  const prune = (): void => {
-    for (let head = segments[0]; head !== undefined && head !== active; head = segments[0]) {
-      if (head.openStarts > 0 || head.lastSequence > ackedOf(head.epoch)) return;
-      rmSync(head.path, { force: true });
-      bytes -= head.bytes;
-      segments.shift();
-    }
-  };
-
-  const note = (item: Queued, origin: number): void => {
-    if (item.kind === 'started') {
-      active.openStarts += 1;
-      open.set(item.event.request_id, active);
-      return;
-    }
-    noteSettled(active, origin, clock.now());
-    const start = open.get(item.event.request_id);
+  const noteEnded = (segment: Segment, event: Unstamped, at: number, size: number): void => {
+    noteSettled(segment, at, clock.monotonic());
+    shares.add(segment, event.workspace_id, size);
+    const start = open.get(event.request_id);
     if (start === undefined) return;
-    start.openStarts -= 1;
-    open.delete(item.event.request_id);
+    start.segment.openStarts -= 1;
+    open.delete(event.request_id);
+  };
+
+  const writeBatch = (starts: readonly CallStarted[], batch: readonly Queued[]): void => {
+    frames.clear();
+    sizes = [];
+    let next = sequence;
+    for (const event of starts) sizes.push(frames.add(JSON.stringify(event)));
+    for (const { kind, event } of batch) {
+      sizes.push(frames.add(kind === 'started' ? JSON.stringify(event) : `${JSON.stringify(event).slice(0, -1)}${originText}${(next += 1)}}`));
+    }
+    writer.write(frames);
+    bytes += frames.length;
+    const segment = writer.active as Segment;
+    let at = 0;
+    for (const event of starts) noteStarted(segment, event, sizes[at++] ?? 0);
+    for (const item of batch) {
+      if (item.kind === 'started') noteStarted(segment, item.event, sizes[at] ?? 0);
+      else noteEnded(segment, item.event, (sequence += 1), sizes[at] ?? 0);
+      at += 1;
+    }
+    if (sequence > 0) lastOf.set(epoch, sequence);
+    dirty = true;
   };
 
   const flush = (): void => {
     scheduled = false;
-    const batch = queue;
+    const [batch, starts] = [queue, carried.filter((event) => open.has(event.request_id))];
     queue = [];
-    if (batch.length === 0) return;
-    const first = sequence;
+    carried = [];
+    if (batch.length === 0 && starts.length === 0) return;
+    const before = sequence;
     try {
-      if (active.bytes >= options.segmentBytes) roll();
-      const frames = frameRecords(
-        batch.map((item) => (item.kind === 'started' ? JSON.stringify(item.event) : `${JSON.stringify(item.event).slice(0, -1)}${originText}${(sequence += 1)}}`)),
-      );
-      writeAll(frames);
-      active.bytes += frames.length;
-      bytes += frames.length;
+      writeBatch(starts, batch);
     } catch (error) {
-      sequence = first;
-      failed(error instanceof Error ? error : new Error(String(error)));
-      for (const item of batch) item.fail(failure as Error);
+      health.failed(error);
+      for (const item of batch) giveUp(item, error);
       return;
     }
-    dirty = true;
-    let origin = first;
-    for (const item of batch) {
-      if (item.kind === 'settled') origin += 1;
-      note(item, origin);
-      if (item.kind === 'settled') item.done({ gateway_id: gatewayId, epoch, sequence: origin });
-      else item.done(undefined);
-    }
-    if (origin > first) {
-      lastOf.set(epoch, origin);
-      for (const listener of listeners) listener();
-    }
+    const resolve = (): void => {
+      let origin = before;
+      for (const item of batch) {
+        if (item.kind === 'settled') item.done({ gateway_id: gatewayId, epoch, sequence: (origin += 1) });
+        else item.done(undefined);
+      }
+    };
+    if (fsyncIntervalMs > 0) return resolve();
+    awaitingSync.push(resolve);
+    void sync();
   };
 
-  const failed = (error: Error): void => {
-    if (failure === undefined) logger?.error({ err: error }, 'the outbox cannot be written; new calls are refused');
-    failure = error;
-    probedAt = clock.monotonic();
-    try {
-      ftruncateSync(fd, active.bytes);
-    } catch (cause) {
-      logger?.error({ err: cause }, 'a torn outbox record could not be cut off; it is overwritten by the next one');
-    }
+  const giveUp = (item: Queued, error: unknown): void => {
+    if (atBound === 'refuse') return item.fail(error instanceof Error ? error : new Error(String(error)));
+    if (item.kind === 'started') unmetered.add(item.event.request_id);
+    unmeteredCalls += 1;
+    item.done(undefined);
   };
 
-  const probe = (): void => {
-    if (failure === undefined || clock.monotonic() - probedAt < PROBE_INTERVAL_MS) return;
-    probedAt = clock.monotonic();
-    const path = join(dir, 'probe');
-    try {
-      if (options.write === undefined) writeFileSync(path, Buffer.alloc(PROBE_BYTES));
-      else write(fd, Buffer.alloc(0), active.bytes);
-      failure = undefined;
-      logger?.info({}, 'the outbox can be written again');
-    } catch (error) {
-      failure = error as Error;
-    } finally {
-      rmSync(path, { force: true });
-    }
-  };
-
-  const saveAcks = (): void => {
-    if (!acksDirty) return;
-    acksDirty = false;
-    const living = new Set(segments.map((segment) => segment.epoch));
-    try {
-      writeFileAtomic(ackPath, JSON.stringify(Object.fromEntries([...acked].filter(([of]) => living.has(of)))));
-    } catch (error) {
-      acksDirty = true;
-      logger?.warn({ err: error }, 'acknowledgements could not be saved; they are asked for again');
-    }
-  };
-
-  const tick = (): void => {
-    probe();
-    if (!dirty || syncing) return;
-    dirty = false;
-    syncing = true;
-    fdatasync(fd, (error) => {
-      syncing = false;
-      if (error !== null && error.code !== 'EBADF') failed(error);
+  /** Forces what is written to the disk, again and again while more comes that waits for it. */
+  const sync = (): Promise<void> => {
+    syncing ??= (async () => {
+      while (dirty) {
+        const [upTo, waiting] = [sequence, awaitingSync];
+        dirty = false;
+        awaitingSync = [];
+        try {
+          await writer.sync();
+          if (upTo > syncedSequence) {
+            syncedSequence = upTo;
+            for (const listener of listeners) listener();
+          }
+        } catch (error) {
+          // The records are written and may yet reach the disk; a call is not failed for that, no new one is taken.
+          health.failed(error);
+        }
+        for (const resolve of waiting) resolve();
+      }
+    })().finally(() => {
+      syncing = undefined;
     });
+    return syncing;
   };
-  const syncTimer = setInterval(tick, options.fsyncIntervalMs ?? 100);
-  const ackTimer = setInterval(saveAcks, 1000);
-  syncTimer.unref();
-  ackTimer.unref();
 
-  const enqueue = (item: Queued): void => {
-    if (closed) return item.fail(new Error('the outbox is closed'));
-    queue.push(item);
+  const schedule = (): void => {
     if (scheduled) return;
     scheduled = true;
     setImmediate(flush);
   };
 
-  const oldestAgeMs = (): number => {
-    for (const segment of segments) {
-      const at = oldestPendingAt(segment, ackedOf(segment.epoch));
-      if (at !== undefined) return Math.max(0, clock.now() - at);
-    }
-    return 0;
+  const enqueue = (item: Queued): void => {
+    if (closed) return item.fail(new Error('the outbox is closed'));
+    queue.push(item);
+    schedule();
   };
 
-  const wanted = (of: number, seq: number): boolean => seq > ackedOf(of);
+  /** Deletes what the ledger has, oldest first. What only open calls hold back is written anew, so that it can go next time. */
+  const prune = (): void => {
+    for (let head = segments[0]; head !== undefined && head !== writer.active; head = segments[0]) {
+      if (head.lastSequence > acks.of(head.epoch)) return;
+      // The last record of a running epoch stays, so that a boot can tell from which sequence on the disk holds everything.
+      if (head.epoch === epoch && segments.length === 2 && writer.active?.lastSequence === 0) return;
+      if (head.openStarts > 0) {
+        if (carried.length > 0 || segments.length < 3) return;
+        for (const { segment, event } of open.values()) if (segment === head) carried.push(event);
+        return schedule();
+      }
+      rmSync(head.path, { force: true });
+      bytes -= head.bytes;
+      shares.drop(head);
+      segments.shift();
+    }
+  };
+
+  /** Behind a loss, and written anew in this epoch. */
+  const isStray = (of: number, at: number): boolean => at > (lastOf.get(of) ?? 0);
+  const bounded = (): boolean => bytes >= options.maxBytes || acks.oldestAgeMs() > options.maxAgeMs;
+  const roomFor = (workspaceId: string | undefined): boolean =>
+    !closed && health.well(open.size) && !bounded() && (workspaceId === undefined || !shares.full(workspaceId));
+
+  const slowTick = (): void => {
+    if (!lock.beat()) health.lost('another process has taken the outbox folder over');
+    void health.tend();
+    acks.save();
+    prune();
+  };
+  const timers = [setInterval(slowTick, SLOW_TICK_MS).unref()];
+  if (fsyncIntervalMs > 0) timers.push(setInterval(() => void sync(), fsyncIntervalMs).unref());
 
   const outbox: DurableOutbox = {
     gatewayId,
     epoch,
-    appendStarted: (event) => new Promise((resolve, reject) => enqueue({ kind: 'started', event, done: () => resolve(), fail: reject })),
-    appendSettled: (event) => new Promise((resolve, reject) => enqueue({ kind: 'settled', event, done: resolve, fail: reject })),
-    acknowledge: (of, seq) => {
-      if (seq > (lastOf.get(of) ?? 0)) {
-        if (lastOf.has(of) || of === epoch) logger?.warn({ epoch: of, sequence: seq }, 'the ledger acknowledged more than this outbox wrote; ignored');
-        return;
+    appendStarted: (event) => {
+      if (atBound === 'serve' && !roomFor(event.workspace_id)) {
+        unmetered.add(event.request_id);
+        unmeteredCalls += 1;
+        return Promise.resolve();
       }
-      if (seq <= ackedOf(of)) return;
-      acked.set(of, seq);
-      acksDirty = true;
-      prune();
+      return new Promise<undefined>((done, fail) => enqueue({ kind: 'started', event, done, fail }));
     },
-    accepting: () => {
-      if (closed) return false;
-      probe();
-      return failure === undefined && bytes < options.maxBytes && oldestAgeMs() <= options.maxAgeMs;
+    appendSettled: (event) => {
+      if (unmetered.size > 0 && unmetered.delete(event.request_id)) return Promise.resolve(undefined);
+      return new Promise((done, fail) => enqueue({ kind: 'settled', event, done, fail }));
     },
+    acknowledge: (of, upTo) => {
+      if (acks.acknowledge(of, upTo)) prune();
+    },
+    accepting: (workspaceId) => (atBound === 'serve' ? !closed : roomFor(workspaceId)),
+    shareFull: (workspaceId) => shares.full(workspaceId),
     get stats(): OutboxStats {
-      let pending = 0;
-      for (const [of, last] of lastOf) pending += Math.max(0, last - ackedOf(of));
-      return { epoch, lastSequence: sequence, publishedSequence: published.get(epoch) ?? 0, ackedSequence: ackedOf(epoch), pending, oldestAgeMs: oldestAgeMs(), bytes, segments: segments.length };
+      return {
+        epoch,
+        lastSequence: sequence,
+        publishedSequence: published.get(epoch) ?? 0,
+        ackedSequence: acks.of(epoch),
+        pending: acks.pending,
+        oldestAgeMs: acks.oldestAgeMs(),
+        bytes,
+        segments: segments.length,
+        unmeteredCalls,
+      };
     },
-    reader: () => createReader(segments, wanted),
-    markPublished: (of, seq) => {
-      if (seq > (published.get(of) ?? 0)) published.set(of, seq);
+    reader: () => createReader(segments, acks.of, (of, at) => (at <= acks.of(of) || isStray(of, at) ? 'skip' : of === epoch && at > syncedSequence ? 'stop' : 'take')),
+    firstPending: acks.first,
+    markPublished: (of, at) => {
+      if (at > (published.get(of) ?? 0)) published.set(of, at);
     },
     onSettled: (listener) => {
       listeners.add(listener);
@@ -280,21 +259,35 @@ export function openOutbox(options: OutboxOptions): OpenedOutbox {
       if (closed) return;
       flush();
       closed = true;
-      clearInterval(syncTimer);
-      clearInterval(ackTimer);
-      await new Promise<void>((resolve) => fdatasync(fd, () => resolve()));
-      closeSync(fd);
-      saveAcks();
-      unlock();
+      for (const timer of timers) clearInterval(timer);
+      await sync();
+      await writer.close().catch((error: unknown) => logger?.error({ err: error }, 'the last outbox segment may not be on the disk'));
+      acks.save();
+      lock.release();
     },
   };
 
+  for (const stray of scan.strays) queue.push({ kind: 'settled', event: withoutOrigin(stray), done: () => undefined, fail: () => undefined });
+  health.begin();
+  flush();
   return {
     outbox,
+    reopened: !first,
     unmatched,
-    *replay(from) {
-      const reader = createReader(segments, (of, seq) => from === undefined || of > from.epoch || (of === from.epoch && seq > from.sequence));
+    firstOnDisk,
+    *replay() {
+      const reader = createReader(segments, () => 0, (of, at) => (isStray(of, at) ? 'skip' : 'take'));
       for (let batch = reader.next(256); batch.length > 0; batch = reader.next(256)) yield* batch;
     },
   };
+}
+
+function firstSequences(segments: readonly Segment[]): Map<number, number> {
+  const out = new Map<number, number>();
+  for (const { epoch, firstSequence } of segments) if (firstSequence > 0 && !out.has(epoch)) out.set(epoch, firstSequence);
+  return out;
+}
+
+function withoutOrigin({ gateway_id: _gateway, epoch: _epoch, sequence: _sequence, ...event }: CallSettled): Unstamped {
+  return event;
 }

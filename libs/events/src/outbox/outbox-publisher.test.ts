@@ -1,9 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { eventually } from '@sluice/testing';
 import { systemClock, type EventPublisher, type OutgoingEvent } from '@sluice/contracts';
 import { settledCall } from '../fixtures.ts';
-import { openOutbox, type OpenedOutbox } from './open-outbox.ts';
+import type { OpenedOutbox } from './durable-outbox.ts';
+import { openOutbox } from './open-outbox.ts';
 import { createOutboxPublisher, type OutboxPublisher } from './outbox-publisher.ts';
 
 describe('the outbox publisher', () => {
@@ -11,6 +13,7 @@ describe('the outbox publisher', () => {
   let opened: OpenedOutbox;
   let running: OutboxPublisher | undefined;
   let taken: OutgoingEvent[];
+  let connected = true;
   let waiting: { count: number; done: () => void } | undefined;
 
   const bus = (refuse: (event: OutgoingEvent, attempt: number) => boolean = () => false): EventPublisher => {
@@ -26,8 +29,9 @@ describe('the outbox publisher', () => {
       close: async () => undefined,
     };
   };
-  const start = (publisher: EventPublisher): void => {
-    running = createOutboxPublisher({ outbox: opened.outbox, publisher, clock: systemClock, batch: 4, retryMs: 2, idleMs: 5, republishAfterMs: 30 });
+  const ids = (events: readonly OutgoingEvent[]): string[] => events.map((event) => event.id.split('-')[1] as string);
+  const start = (publisher: EventPublisher, republishAfterMs = 30): void => {
+    running = createOutboxPublisher({ outbox: opened.outbox, publisher, clock: systemClock, batch: 4, retryMs: 2, idleMs: 5, republishAfterMs, ledgerConnected: () => connected });
     running.start();
   };
   const takenCount = (count: number): Promise<void> =>
@@ -37,12 +41,16 @@ describe('the outbox publisher', () => {
     });
   const append = async (from: number, to: number): Promise<void> => {
     for (let n = from; n <= to; n += 1) await opened.outbox.appendSettled(settledCall(n));
+    // The publisher sees only what is on the disk.
+    const { epoch, lastSequence } = opened.outbox.stats;
+    await eventually(() => expect(opened.outbox.reader().next(1000).some((event) => event.epoch === epoch && event.sequence === lastSequence)).toBe(true));
   };
 
   beforeEach(() => {
     dir = mkdtempSync(join(tmpdir(), 'outbox-'));
-    opened = openOutbox({ dir, gatewayId: 'gw-1', clock: systemClock, maxBytes: 1e9, maxAgeMs: 1e9, segmentBytes: 3000 });
+    opened = openOutbox({ dir, gatewayId: 'gw-1', clock: systemClock, maxBytes: 1e9, maxAgeMs: 1e9, segmentBytes: 3000, fsyncIntervalMs: 2 });
     taken = [];
+    connected = true;
     waiting = undefined;
   });
   afterEach(async () => {
@@ -56,35 +64,68 @@ describe('the outbox publisher', () => {
     start(bus());
     await append(7, 9);
     await takenCount(9);
-    expect(taken.slice(0, 9).map((event) => event.id)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => `1-${n}`));
+    expect(ids(taken.slice(0, 9))).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => String(n)));
     expect(taken[0]).toMatchObject({ topic: 'usage-events', attributes: { type: 'call.settled', tenant_id: 'acme', gateway_id: 'gw-1' } });
-    expect(JSON.parse(taken[8]?.body ?? '')).toMatchObject({ epoch: 1, sequence: 9, gateway_id: 'gw-1' });
+    expect(JSON.parse(taken[8]?.body ?? '')).toMatchObject({ epoch: opened.outbox.epoch, sequence: 9, gateway_id: 'gw-1' });
   });
 
   it('sends again only what was refused, and survives a spine that is down', async () => {
     await append(1, 4);
-    start(bus((event, attempt) => attempt <= 3 || (attempt === 4 && event.id === '1-2')));
+    start(bus((event, attempt) => attempt <= 3 || (attempt === 4 && event.id.endsWith('-2'))));
     await takenCount(4);
-    expect(taken.map((event) => event.id)).toEqual(['1-1', '1-3', '1-4', '1-2']);
+    expect(ids(taken)).toEqual(['1', '3', '4', '2']);
   });
 
   it('publishes everything unacknowledged again when the ledger makes no progress, as after a purged queue', async () => {
     await append(1, 5);
     start(bus());
     await takenCount(5);
-    opened.outbox.acknowledge(1, 3);
+    opened.outbox.acknowledge(opened.outbox.epoch, 3);
     await takenCount(7);
-    expect(taken.slice(5, 7).map((event) => event.id)).toEqual(['1-4', '1-5']);
+    expect(ids(taken.slice(5, 7))).toEqual(['4', '5']);
+  });
+
+  it('publishes a gap again also while newer records keep coming and are acknowledged in a later epoch', async () => {
+    await append(1, 3);
+    const earlier = opened.outbox.epoch;
+    opened.outbox.acknowledge(earlier, 1);
+    await opened.outbox.close();
+    opened = openOutbox({ dir, gatewayId: 'gw-1', clock: systemClock, maxBytes: 1e9, maxAgeMs: 1e9, segmentBytes: 3000, fsyncIntervalMs: 2 });
+    start(bus());
+    const again = (): number => taken.filter((event) => event.id === `${earlier}-2`).length;
+    for (let n = 4; again() < 2; n += 1) {
+      await append(n, n);
+      opened.outbox.acknowledge(opened.outbox.epoch, n - 3 - 1);
+    }
+    expect(again()).toBe(2);
+  });
+
+  it('publishes nothing again while acknowledgements cannot arrive', async () => {
+    connected = false;
+    await append(1, 3);
+    start(bus());
+    await takenCount(3);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(taken).toHaveLength(3);
+    connected = true;
+    await takenCount(6);
+  });
+
+  it('a record that is refused for ever holds up none behind it', async () => {
+    await append(1, 12);
+    start(bus((event) => event.id.endsWith('-2')), 60_000);
+    await takenCount(11);
+    expect(ids(taken.slice(0, 11)).map(Number).sort((a, b) => a - b)).toEqual([1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
   });
 
   it('publishes nothing again once the ledger has it', async () => {
     await append(1, 3);
     start(bus());
     await takenCount(3);
-    opened.outbox.acknowledge(1, 3);
+    opened.outbox.acknowledge(opened.outbox.epoch, 3);
     await append(4, 4);
     await takenCount(4);
-    opened.outbox.acknowledge(1, 4);
+    opened.outbox.acknowledge(opened.outbox.epoch, 4);
     await new Promise((resolve) => setTimeout(resolve, 80));
     expect(taken).toHaveLength(4);
   });

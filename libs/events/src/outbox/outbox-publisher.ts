@@ -1,6 +1,6 @@
 import type { CallSettled, Clock, EventPublisher, OutgoingEvent } from '@sluice/contracts';
 import type { SpineLogger } from '../spine-logger.ts';
-import type { DurableOutbox } from './open-outbox.ts';
+import type { DurableOutbox } from './durable-outbox.ts';
 
 export interface OutboxPublisherOptions {
   readonly outbox: DurableOutbox;
@@ -9,8 +9,10 @@ export interface OutboxPublisherOptions {
   readonly logger?: SpineLogger;
   /** Records per round; bounds memory. */
   readonly batch?: number;
-  /** Everything unacknowledged is published again when the ledger made no progress for this long; doubles up to 5 min. */
+  /** Everything unacknowledged is published again when the ledger still lacks the oldest of it after this long; doubles up to 5 min. */
   readonly republishAfterMs?: number;
+  /** Whether acknowledgements can arrive now; while they cannot, their absence says nothing and nothing is published again. */
+  readonly ledgerConnected?: () => boolean;
   /** First pause after a refusal or outage; doubles up to 5 s. */
   readonly retryMs?: number;
   /** How often it looks at acknowledgements when idle. */
@@ -25,6 +27,17 @@ export interface OutboxPublisher {
 
 const MAX_RETRY_MS = 5000;
 const MAX_REPUBLISH_MS = 300_000;
+/** A record that is refused so often while others are taken must not hold up those behind it; it comes again with what is unacknowledged. */
+const MAX_ROUNDS = 10;
+
+interface Place {
+  readonly epoch: number;
+  readonly sequence: number;
+}
+
+function isBefore(a: Place, b: Place): boolean {
+  return a.epoch < b.epoch || (a.epoch === b.epoch && a.sequence < b.sequence);
+}
 
 /** The message of one settled call. */
 export function usageMessage(event: CallSettled): OutgoingEvent {
@@ -61,15 +74,21 @@ export function createOutboxPublisher(options: OutboxPublisherOptions): OutboxPu
       };
     });
 
+  let stopRetry = (): void => undefined;
+
   /** Sends until all are taken or it is stopped. */
   const send = async (events: readonly CallSettled[]): Promise<void> => {
     let left = events.map(usageMessage);
     let retryMs = firstRetryMs;
-    while (left.length > 0 && !stopping) {
+    for (let round = 1; left.length > 0 && !stopping; round += 1) {
       const refused = new Set(await publisher.publish(left).catch(() => left.map((event) => event.id)));
       const progressed = refused.size < left.length;
       left = left.filter((event) => refused.has(event.id));
       if (left.length === 0) break;
+      if (round >= MAX_ROUNDS && left.length < events.length) {
+        logger?.error({ refused: left.map((event) => event.id) }, 'usage events are refused again and again while others are taken; they are tried later');
+        return;
+      }
       logger?.warn({ refused: left.length, retryMs }, 'usage events were refused; sent again');
       // Appends wake the idle loop, not this pause: an outage must not be hammered.
       await new Promise<void>((resolve) => {
@@ -83,36 +102,38 @@ export function createOutboxPublisher(options: OutboxPublisherOptions): OutboxPu
     }
     if (left.length === 0) for (const event of events) outbox.markPublished(event.epoch, event.sequence);
   };
-  let stopRetry = (): void => undefined;
 
   const run = async (): Promise<void> => {
     let reader = outbox.reader();
+    let sentTo: Place = { epoch: 0, sequence: 0 };
+    let oldest: Place | undefined;
+    let oldestSince = clock.monotonic();
     let republishMs = firstRepublishMs;
-    let seenAcknowledged = outbox.stats.lastSequence - outbox.stats.pending;
-    let sentSinceProgress = 0;
-    let progressAt = clock.monotonic();
+
+    /** The ledger lacks the same record for too long although it was sent. */
+    const stalled = (): boolean => {
+      const now = clock.monotonic();
+      const pending = outbox.firstPending();
+      const moved = pending === undefined || oldest === undefined || isBefore(oldest, pending);
+      if (moved) republishMs = firstRepublishMs;
+      if (moved || isBefore(sentTo, pending) || options.ledgerConnected?.() === false) oldestSince = now;
+      oldest = pending;
+      return now - oldestSince >= republishMs;
+    };
+
     while (!stopping) {
       try {
         const events = reader.next(batch);
-        if (events.length > 0) {
-          if (sentSinceProgress === 0) progressAt = clock.monotonic();
+        const last = events.at(-1);
+        if (last !== undefined) {
           await send(events);
-          sentSinceProgress += events.length;
+          sentTo = last;
         } else await pause(idleMs);
-        const { pending, lastSequence } = outbox.stats;
-        const acknowledged = lastSequence - pending;
-        if (acknowledged > seenAcknowledged) {
-          republishMs = firstRepublishMs;
-          progressAt = clock.monotonic();
-        }
-        seenAcknowledged = acknowledged;
-        if (pending === 0) sentSinceProgress = 0;
-        else if (sentSinceProgress > 0 && events.length === 0 && clock.monotonic() - progressAt >= republishMs) {
-          logger?.warn({ pending, republishMs }, 'the ledger made no progress; everything unacknowledged is published again');
-          reader = outbox.reader();
-          republishMs = Math.min(MAX_REPUBLISH_MS, republishMs * 2);
-          progressAt = clock.monotonic();
-        }
+        if (!stalled()) continue;
+        logger?.warn({ pending: outbox.stats.pending, republishMs, oldest }, 'the ledger does not have what was sent; everything unacknowledged is published again');
+        reader = outbox.reader();
+        sentTo = { epoch: 0, sequence: 0 };
+        republishMs = Math.min(MAX_REPUBLISH_MS, republishMs * 2);
       } catch (error) {
         logger?.error({ err: error }, 'the outbox could not be read; tried again');
         await pause(MAX_RETRY_MS);

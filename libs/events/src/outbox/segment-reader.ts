@@ -21,26 +21,55 @@ function readChunk(segment: Segment, offset: number, size: number): Buffer {
   }
 }
 
+/** Whether a settled record is wanted; `stop` means not yet: reading goes on there next time. */
+export type Wanted = (epoch: number, sequence: number) => 'take' | 'skip' | 'stop';
+
 /**
- * Walks the segments from the oldest that holds what `wanted` accepts. Memory is one chunk, whatever the backlog.
+ * Walks the segments from the oldest on. Memory is one chunk, whatever the backlog.
  *
  * @param segments the living list, oldest first; segments may be removed from its front while reading.
- * @param wanted whether a settled record is of interest; whole segments are skipped by their last sequence.
+ * @param acked up to where an epoch is of no interest, so that whole segments need not be read.
  */
-export function createReader(segments: readonly Segment[], wanted: (epoch: number, sequence: number) => boolean): OutboxReader {
+export function createReader(segments: readonly Segment[], acked: (epoch: number) => number, wanted: Wanted): OutboxReader {
   let current: Segment | undefined;
   let offset = 0;
 
   const follower = (): Segment | undefined =>
     segments.find((segment) => current === undefined || segment.epoch > current.epoch || (segment.epoch === current.epoch && segment.index > current.index));
 
+  /** Moves to a segment with something to read; false when there is none. */
   const advance = (): boolean => {
     if (current !== undefined && !segments.includes(current)) offset = current.bytes;
-    while (current === undefined || offset >= current.bytes || !wanted(current.epoch, current.lastSequence)) {
+    while (current === undefined || offset >= current.bytes || current.lastSequence <= acked(current.epoch)) {
       const next = follower();
-      if (next === undefined) return current !== undefined && offset < current.bytes && wanted(current.epoch, current.lastSequence);
+      if (next === undefined) return false;
       current = next;
       offset = 0;
+    }
+    return true;
+  };
+
+  /** Reads on in the current segment; false when it came to a record that is not wanted yet. */
+  const readInto = (out: CallSettled[], segment: Segment, limit: number): boolean => {
+    const hole = segment.holes.find(({ from }) => from === offset);
+    if (hole !== undefined) {
+      offset = hole.to;
+      return true;
+    }
+    let buffer = readChunk(segment, offset, CHUNK_BYTES);
+    if (readRecord(buffer, 0) === 'short') buffer = readChunk(segment, offset, HEADER_BYTES + buffer.readUInt32LE(0));
+    let at = 0;
+    let record = readRecord(buffer, at);
+    if (typeof record !== 'object') throw new Error(`${segment.path} is damaged at byte ${offset}`);
+    const base = offset;
+    while (typeof record === 'object' && out.length < limit) {
+      const event = JSON.parse(record.payload) as OutboxRecord;
+      const verdict = event.type === 'call.settled' ? wanted(event.epoch, event.sequence) : 'skip';
+      if (verdict === 'stop') return false;
+      if (verdict === 'take') out.push(event as CallSettled);
+      at = record.end;
+      offset = base + at;
+      record = readRecord(buffer, at);
     }
     return true;
   };
@@ -48,21 +77,7 @@ export function createReader(segments: readonly Segment[], wanted: (epoch: numbe
   return {
     next: (limit) => {
       const out: CallSettled[] = [];
-      while (out.length < limit && advance()) {
-        const segment = current as Segment;
-        let buffer = readChunk(segment, offset, CHUNK_BYTES);
-        if (readRecord(buffer, 0) === 'short') buffer = readChunk(segment, offset, HEADER_BYTES + buffer.readUInt32LE(0));
-        let at = 0;
-        let record = readRecord(buffer, at);
-        if (typeof record !== 'object') throw new Error(`${segment.path} is damaged at byte ${offset}`);
-        while (typeof record === 'object' && out.length < limit) {
-          at = record.end;
-          const event = JSON.parse(record.payload) as OutboxRecord;
-          if (event.type === 'call.settled' && wanted(event.epoch, event.sequence)) out.push(event);
-          record = readRecord(buffer, at);
-        }
-        offset += at;
-      }
+      while (out.length < limit && advance()) if (!readInto(out, current as Segment, limit)) break;
       return out;
     },
   };

@@ -9,7 +9,7 @@ import { refusalOf } from './limit-refusal.ts';
 export interface AdmitDeps {
   readonly limits: LimitStore;
   readonly estimator: Estimator;
-  readonly outbox: Pick<UsageOutbox, 'accepting'>;
+  readonly outbox: Pick<UsageOutbox, 'accepting' | 'shareFull'>;
 }
 
 /**
@@ -20,8 +20,9 @@ export function createAdmitStage({ limits, estimator, outbox }: AdmitDeps): Stag
   return {
     name: 'admit',
     run(call) {
-      if (!outbox.accepting()) return { code: 'metering_full', retryAfterMs: 5_000 };
       const key = call.key as CompiledKey;
+      const { uuid } = key.workspace.workspace;
+      if (!outbox.accepting(uuid)) return { code: outbox.shareFull(uuid) ? 'metering_share' : 'metering_full', retryAfterMs: 5_000 };
       const resolved = call.resolved as Resolved;
       const expected = estimator.expect(shapeOf(key, resolved));
       const reservation = {

@@ -23,7 +23,7 @@ import { countsAgainst } from '../../upstream/counts-against.ts';
 export interface SettleDeps {
   readonly clock: Clock;
   readonly limits: LimitStore;
-  readonly outbox: { appendSettled(event: UnplacedSettled): Promise<EventOrigin> };
+  readonly outbox: { appendSettled(event: UnplacedSettled): Promise<EventOrigin | undefined> };
   readonly estimator: Estimator;
   /** The record at this place is in the quota counters now. */
   readonly onCounted: (origin: EventOrigin) => void;
@@ -94,8 +94,8 @@ async function lookAtLimits(call: Call, key: CompiledKey, limits: LimitStore): P
   call.view = await limits.view(key.scope);
 }
 
-/** The record's place in the outbox, or why it could not be made; without it the answer's last byte is not sent. */
-async function record(call: Call, deps: SettleDeps, figures: CallFigures): Promise<EventOrigin | Error> {
+/** The record's place in the outbox (undefined where calls are served without one, by setting), or why it could not be made; without it the answer's last byte is not sent. */
+async function record(call: Call, deps: SettleDeps, figures: CallFigures): Promise<EventOrigin | undefined | Error> {
   try {
     return await deps.outbox.appendSettled(settledEvent(call, figures, statusOf(call), call.refusal?.code, deps.clock));
   } catch (error) {

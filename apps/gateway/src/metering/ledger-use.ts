@@ -1,0 +1,120 @@
+import { QuotaUseResponse, type Clock, type EventsFrom, type LimitScope, type QuotaCheckpoint, type QuotaUse, type QuotaUseRequest, type QuotaWindow } from '@sluice/contracts';
+import { meterUnits, windowSpan } from '@sluice/limits';
+import { Agent, request } from 'undici';
+import type { CompiledConfig } from '../compiled-config.ts';
+
+/** A month of many rows takes the database seconds. */
+const TIMEOUT_MS = 60_000;
+
+/** Asks the control plane. @throws when it cannot be reached or does not answer as agreed. */
+export type FetchQuotaUse = (request: QuotaUseRequest) => Promise<QuotaUseResponse>;
+
+export function createFetchQuotaUse({ url, token }: { url: string; token: string }): FetchQuotaUse {
+  return async (body) => {
+    const agent = new Agent({ connections: 1, headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS, connect: { timeout: 2_000 } });
+    try {
+      const response = await request(`${url}/internal/quota-use`, {
+        method: 'POST',
+        dispatcher: agent,
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      if (response.statusCode === 200) return QuotaUseResponse.parse(await response.body.json());
+      await response.body.dump();
+      throw new Error(`the control plane answered the question for quota use with ${response.statusCode}`);
+    } finally {
+      await agent.destroy();
+    }
+  };
+}
+
+interface Window {
+  readonly level: LimitScope['levels'][number]['level'];
+  readonly id: string;
+  readonly definition: QuotaWindow;
+  /** Which of the request's spans counts it. */
+  readonly span: number;
+}
+
+export interface LedgerUseDeps {
+  readonly fetch: FetchQuotaUse;
+  readonly gatewayId: string;
+  readonly clock: Clock;
+  /** Limits of every key and workspace of the configuration in force. */
+  readonly scopes: () => Iterable<LimitScope>;
+}
+
+/** What the ledger holds beside the calls `except`, as counters of the windows that are configured now. */
+export type LedgerUse = (except: readonly EventsFrom[]) => Promise<QuotaCheckpoint>;
+
+/** Every window is asked for in its own steps, so that the counters come out as if they had never been lost. */
+export function createLedgerUse({ fetch, gatewayId, clock, scopes }: LedgerUseDeps): LedgerUse {
+  return async (except) => {
+    const nowMs = clock.now();
+    const { windows, spans } = windowsOf(scopes(), nowMs);
+    if (windows.length === 0) return { version: 1, savedAtMs: nowMs, windows: [] };
+    const answer = await fetch({ gateway_id: gatewayId, except: [...except], spans });
+    if (answer.spans.length !== spans.length) throw new Error(`${spans.length} spans were asked for and ${answer.spans.length} came`);
+    const byOwner = answer.spans.map(groupByOwner);
+    return {
+      version: 1,
+      savedAtMs: nowMs,
+      windows: windows.flatMap(({ level, id, definition, span }) => {
+        const steps = new Map<number, number>();
+        for (const use of byOwner[span]?.get(`${level} ${id}`) ?? []) {
+          const units = meterUnits(definition.meter, use.input_tokens, use.output_tokens, use.billed_nanousd);
+          if (units > 0) steps.set(use.at_ms, (steps.get(use.at_ms) ?? 0) + units);
+        }
+        return steps.size === 0 ? [] : [{ level, id, quota: definition.id, steps: [...steps].sort(([a], [b]) => a - b) }];
+      }),
+    };
+  };
+}
+
+function windowsOf(scopes: Iterable<LimitScope>, nowMs: number): { windows: Window[]; spans: QuotaUseRequest['spans'] } {
+  const windows = new Map<string, Window>();
+  const spans: QuotaUseRequest['spans'] = [];
+  const spanOf = (definition: QuotaWindow, timeZone: string): number => {
+    const span = definition.span.kind === 'calendar' ? calendarSpan(definition, timeZone, nowMs) : rollingSpan(definition.span, nowMs);
+    const known = spans.findIndex(({ from_ms, step_ms }) => from_ms === span.from_ms && step_ms === span.step_ms);
+    return known >= 0 ? known : spans.push(span) - 1;
+  };
+  for (const { levels, timeZone } of scopes) {
+    for (const { level, id, limits } of levels) {
+      for (const definition of limits.quotas) {
+        const key = `${level} ${id} ${definition.id}`;
+        if (!windows.has(key)) windows.set(key, { level, id, definition, span: spanOf(definition, timeZone) });
+      }
+    }
+  }
+  return { windows: [...windows.values()], spans };
+}
+
+function calendarSpan({ span }: QuotaWindow, timeZone: string, nowMs: number): QuotaUseRequest['spans'][number] {
+  return { from_ms: windowSpan(span, timeZone).stepAt(nowMs).startMs };
+}
+
+function rollingSpan(span: QuotaWindow['span'] & { kind: 'rolling' }, nowMs: number): QuotaUseRequest['spans'][number] {
+  const { startMs, endMs } = windowSpan(span, 'UTC').stepAt(nowMs);
+  const stepMs = endMs - startMs;
+  return { from_ms: startMs - stepMs * (span.steps + 1), step_ms: stepMs };
+}
+
+function groupByOwner(uses: readonly QuotaUse[]): Map<string, QuotaUse[]> {
+  const groups = new Map<string, QuotaUse[]>();
+  for (const use of uses) {
+    for (const owner of [`tenant ${use.tenant_id}`, `workspace ${use.workspace_id}`, `key ${use.key_id}`]) {
+      const group = groups.get(owner);
+      if (group === undefined) groups.set(owner, [use]);
+      else group.push(use);
+    }
+  }
+  return groups;
+}
+
+/** Every set of limits of a configuration. @throws while there is none. */
+export function* scopesOf(config: CompiledConfig | undefined): Iterable<LimitScope> {
+  if (config === undefined) throw new Error('there is no configuration yet');
+  for (const { scope } of config.workspaces.values()) yield scope;
+  for (const { scope } of config.keys.values()) yield scope;
+}

@@ -1,0 +1,124 @@
+import { mkdtempSync, openSync, closeSync, rmSync, write } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { systemClock } from '@sluice/contracts';
+import { openOutbox } from '../src/index.ts';
+import { requestIdOf, settledCall, startedCall } from '../src/fixtures.ts';
+
+/** What each request costs on disk and before its last byte, beside a bare asynchronous write of the same bytes. */
+const ROUNDS = 7;
+const CALLS = 20_000;
+/** Paced, as requests arrive: what a call waits for its record. */
+const PACED_PER_S = 5_000;
+const PACED_CALLS = 15_000;
+
+interface Target {
+  readonly name: string;
+  open(dir: string): { call(n: number): Promise<void>; settle(n: number): Promise<unknown>; close(): Promise<void> };
+}
+
+const text = (n: number): Buffer => Buffer.from(`${JSON.stringify(settledCall(n))}\n`);
+
+const bare: Target = {
+  name: 'a bare fs.write a record',
+  open(dir) {
+    const fd = openSync(join(dir, 'bare.log'), 'w');
+    let at = 0;
+    const append = (bytes: Buffer): Promise<void> => {
+      const position = at;
+      at += bytes.length;
+      return new Promise((resolve, reject) => write(fd, bytes, 0, bytes.length, position, (error) => (error === null ? resolve() : reject(error))));
+    };
+    return {
+      call: async (n) => {
+        await append(Buffer.from(`${JSON.stringify(startedCall(n))}\n`));
+        await append(text(n));
+      },
+      settle: (n) => append(text(n)),
+      close: async () => closeSync(fd),
+    };
+  },
+};
+
+const outboxWith = (name: string, fsyncIntervalMs: number): Target => ({
+  name,
+  open(dir) {
+    const { outbox } = openOutbox({ dir, gatewayId: 'bench', clock: systemClock, maxBytes: 1e10, maxAgeMs: 1e9, workspaceShare: 0.5, fsyncIntervalMs });
+    return {
+      call: async (n) => {
+        outbox.accepting(settledCall(1).workspace_id);
+        await outbox.appendStarted(startedCall(n));
+        await outbox.appendSettled(settledCall(n));
+      },
+      settle: (n) => outbox.appendSettled(settledCall(n)),
+      close: () => outbox.close(),
+    };
+  },
+});
+
+async function inFolder<T>(target: Target, body: (opened: ReturnType<Target['open']>) => Promise<T>): Promise<T> {
+  const dir = mkdtempSync(join(tmpdir(), 'outbox-bench-'));
+  const opened = target.open(dir);
+  try {
+    return await body(opened);
+  } finally {
+    await opened.close();
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+/** CPU of the whole process (user and system, all threads) for start and end of a call, microseconds; 64 calls at once. */
+function cost(target: Target, calls: number): Promise<number> {
+  return inFolder(target, async (opened) => {
+    const before = process.cpuUsage();
+    let next = 0;
+    const worker = async (): Promise<void> => {
+      while (next < calls) await opened.call((next += 1));
+    };
+    await Promise.all(Array.from({ length: 64 }, worker));
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / calls;
+  });
+}
+
+/** The wait for an end's record, milliseconds, at a steady pace: the 50th and the 99th percentile. */
+function wait(target: Target): Promise<[number, number]> {
+  return inFolder(target, async (opened) => {
+    const waits: number[] = [];
+    const began = performance.now();
+    const running: Promise<void>[] = [];
+    for (let sent = 0; sent < PACED_CALLS; ) {
+      const due = Math.min(PACED_CALLS, Math.floor(((performance.now() - began) / 1000) * PACED_PER_S));
+      for (; sent < due; sent += 1) {
+        const at = performance.now();
+        running.push(opened.settle(sent).then(() => void waits.push(performance.now() - at)));
+      }
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await Promise.all(running);
+    waits.sort((a, b) => a - b);
+    return [waits[Math.floor(waits.length / 2)] ?? NaN, waits[Math.floor(waits.length * 0.99)] ?? NaN];
+  });
+}
+
+const spread = (values: number[], digits: number): string => {
+  values.sort((a, b) => a - b);
+  return [values[values.length >> 1], values[0], values.at(-1)].map((value) => (value ?? NaN).toFixed(digits).padStart(7)).join(' /');
+};
+
+const targets = [bare, outboxWith('the outbox, forced each 100 ms', 100)];
+const always = outboxWith('the outbox, forced always', 0);
+console.log(`Two records of a call of ${text(1).length + JSON.stringify(startedCall(1)).length} bytes; ${requestIdOf(1).length} characters of id. Median / min / max of ${ROUNDS} interleaved rounds after one to warm up.`);
+for (const target of targets) await cost(target, CALLS);
+const costs = new Map(targets.map((target) => [target, [] as number[]]));
+const waits = new Map([...targets, always].map((target) => [target, [] as [number, number][]]));
+for (let round = 0; round < ROUNDS; round += 1) {
+  for (const target of targets) costs.get(target)?.push(await cost(target, CALLS));
+}
+for (let round = 0; round < 3; round += 1) for (const [target, found] of waits) found.push(await wait(target));
+for (const [{ name }, found] of costs) console.log(`${name.padEnd(34)} CPU µs a call       ${spread(found, 1)}`);
+for (const [{ name }, found] of waits) {
+  console.log(`${name.padEnd(34)} wait p50 ms         ${spread(found.map(([p50]) => p50), 3)}  at ${PACED_PER_S} calls/s, 3 rounds`);
+  console.log(`${name.padEnd(34)} wait p99 ms         ${spread(found.map(([, p99]) => p99), 3)}`);
+}

@@ -1,0 +1,209 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createFakeClock, eventually } from '@sluice/testing';
+import type { CallSettled, EventOrigin } from '@sluice/contracts';
+import { settledCall, startedCall } from '../fixtures.ts';
+import type { OpenedOutbox, OutboxOptions } from './durable-outbox.ts';
+import { openOutbox } from './open-outbox.ts';
+import { nodeFiles, type OutboxFiles } from './outbox-files.ts';
+
+const FIRST = 1_700_000_000_000;
+const WORKSPACE = startedCall(1).workspace_id;
+const OTHER = '11111111-8d0e-4c62-9f0e-0e6f4f5b1a10';
+
+describe('the bounds of the outbox', () => {
+  let dir: string;
+  let opened: OpenedOutbox[];
+  let clock: ReturnType<typeof createFakeClock>;
+  const open = (over: Partial<OutboxOptions> = {}): OpenedOutbox => {
+    const result = openOutbox({ dir, gatewayId: 'gw-1', clock, maxBytes: 1e9, maxAgeMs: 1e9, segmentBytes: 1e6, ...over });
+    opened.push(result);
+    return result;
+  };
+  const of = (n: number, workspaceId: string): Omit<CallSettled, keyof EventOrigin> => ({ ...settledCall(n), workspace_id: workspaceId });
+
+  beforeEach(() => {
+    dir = mkdtempSync(join(tmpdir(), 'outbox-'));
+    opened = [];
+    clock = createFakeClock(FIRST);
+  });
+  afterEach(async () => {
+    for (const { outbox } of opened) await outbox.close();
+    rmSync(dir, { recursive: true });
+  });
+
+  it('stops accepting at its bound in bytes, still records calls already taken, and accepts again after acknowledgement', async () => {
+    const { outbox } = open({ segmentBytes: 1000, maxBytes: 3000 });
+    expect(outbox.accepting(WORKSPACE)).toBe(true);
+    for (let n = 1; n <= 4; n += 1) await outbox.appendSettled(settledCall(n));
+    expect(outbox.accepting(WORKSPACE)).toBe(false);
+    expect((await outbox.appendSettled(settledCall(5)))?.sequence).toBe(5);
+    outbox.acknowledge(FIRST, 5);
+    expect(outbox.accepting(WORKSPACE)).toBe(true);
+  });
+
+  it('stops accepting when the oldest unacknowledged record is too old', async () => {
+    const { outbox } = open({ maxAgeMs: 60_000 });
+    await outbox.appendSettled(settledCall(1));
+    clock.advance(50_000);
+    await outbox.appendSettled(settledCall(2));
+    clock.advance(10_001);
+    expect(outbox.accepting(WORKSPACE)).toBe(false);
+    outbox.acknowledge(FIRST, 1);
+    expect(outbox.stats.oldestAgeMs).toBe(10_001);
+    expect(outbox.accepting(WORKSPACE)).toBe(true);
+  });
+
+  it('a clock that is set forward or back makes no record older', async () => {
+    let stepMs = 0;
+    const stepping = { now: () => clock.now() + stepMs, monotonic: () => clock.monotonic() };
+    const { outbox } = open({ maxAgeMs: 60_000, clock: stepping });
+    await outbox.appendSettled(settledCall(1));
+    clock.advance(1000);
+    for (stepMs of [86_400_000, -86_400_000]) expect(outbox.stats.oldestAgeMs).toBe(1000);
+    expect(outbox.accepting(WORKSPACE)).toBe(true);
+  });
+
+  it('a workspace at its share is refused alone, and is accepted again once the ledger has its calls', async () => {
+    const { outbox } = open({ segmentBytes: 2000, maxBytes: 20_000, workspaceShare: 0.4 });
+    let n = 0;
+    while (outbox.accepting(WORKSPACE)) await outbox.appendSettled(of((n += 1), WORKSPACE));
+    expect(outbox.shareFull(WORKSPACE)).toBe(true);
+    expect(outbox.stats.bytes).toBeLessThan(10_000);
+    expect(outbox.accepting(OTHER)).toBe(true);
+    expect(outbox.shareFull(OTHER)).toBe(false);
+    await outbox.appendSettled(of((n += 1), OTHER));
+    expect((await outbox.appendSettled(of((n += 1), WORKSPACE)))?.sequence).toBe(n);
+    outbox.acknowledge(FIRST, n);
+    expect(outbox.accepting(WORKSPACE)).toBe(true);
+  });
+
+  it('a share is still used up after a restart', async () => {
+    const bounds = { segmentBytes: 2000, maxBytes: 20_000, workspaceShare: 0.4 };
+    const first = open(bounds);
+    for (let n = 1; first.outbox.accepting(WORKSPACE); n += 1) await first.outbox.appendSettled(of(n, WORKSPACE));
+    await first.outbox.close();
+    const second = open(bounds);
+    expect(second.outbox.accepting(WORKSPACE)).toBe(false);
+    expect(second.outbox.accepting(OTHER)).toBe(true);
+  });
+
+  describe('on a full disk', () => {
+    /** A disk with room for so many segments. */
+    const disk = (segments: number): { files: OutboxFiles; grow: (by: number) => void; allocations: number } => {
+      let left = segments;
+      const take = (): void => {
+        state.allocations += 1;
+        if (left === 0) throw new Error('ENOSPC: no space left on device');
+        left -= 1;
+      };
+      const state = {
+        allocations: 0,
+        grow: (by: number) => void (left += by),
+        files: {
+          ...nodeFiles,
+          allocate: async (path: string, bytes: number) => (take(), nodeFiles.allocate(path, bytes)),
+          allocateNow: (path: string, bytes: number) => (take(), nodeFiles.allocateNow(path, bytes)),
+        },
+      };
+      return state;
+    };
+
+    it('refuses new calls while there is still room for every call that runs, and each of those is recorded', async () => {
+      const { files } = disk(2);
+      const { outbox } = open({ files, segmentBytes: 100_000 });
+      let running = 0;
+      for (; outbox.accepting(WORKSPACE); running += 1) {
+        await outbox.appendStarted(startedCall(running));
+        // As in a gateway, calls come slower than the disk answers.
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+      expect(running).toBeGreaterThan(10);
+      for (let n = 0; n < running; n += 1) expect((await outbox.appendSettled(settledCall(n)))?.sequence).toBe(n + 1);
+    });
+
+    it('takes new calls again when there is space', async () => {
+      const { files, grow } = disk(1);
+      const { outbox } = open({ files, segmentBytes: 20_000 });
+      await eventually(() => expect(outbox.accepting(WORKSPACE)).toBe(true));
+      for (let n = 1; outbox.accepting(WORKSPACE); n += 1) await outbox.appendSettled(settledCall(n));
+      grow(2);
+      await eventually(() => expect(outbox.accepting(WORKSPACE)).toBe(true), { timeoutMs: 5000 });
+    });
+  });
+
+  describe('when the disk refuses a write', () => {
+    const broken = () => {
+      const state = { full: false, files: { ...nodeFiles, write: (fd: number, bytes: Buffer, from: number, to: number, position: number): number => {
+        if (!state.full) return nodeFiles.write(fd, bytes, from, to, position);
+        nodeFiles.write(fd, bytes, from, from + Math.floor((to - from) / 2), position);
+        throw new Error('ENOSPC: no space left on device');
+      } } };
+      return state;
+    };
+
+    it('rejects the append without using up a sequence, accepts again when writing works, and nothing torn is read later', async () => {
+      const state = broken();
+      const first = open({ files: state.files });
+      await first.outbox.appendSettled(settledCall(1));
+      state.full = true;
+      await expect(Promise.all([2, 3, 4].map((n) => first.outbox.appendSettled(settledCall(n))))).rejects.toThrow('ENOSPC');
+      expect(first.outbox.accepting(WORKSPACE)).toBe(false);
+      clock.advance(1001);
+      expect(first.outbox.accepting(WORKSPACE)).toBe(false);
+      state.full = false;
+      clock.advance(1001);
+      expect(first.outbox.accepting(WORKSPACE)).toBe(true);
+      expect((await first.outbox.appendSettled(settledCall(5)))?.sequence).toBe(2);
+      await first.outbox.close();
+      expect([...open().replay()].map((event) => [event.sequence, event.request_id])).toEqual([[1, settledCall(1).request_id], [2, settledCall(5).request_id]]);
+    });
+
+    it('by setting serves calls without a record and counts them, and records again when writing works', async () => {
+      const state = broken();
+      const { outbox } = open({ files: state.files, atBound: 'serve' });
+      await outbox.appendStarted(startedCall(1));
+      state.full = true;
+      expect(await outbox.appendSettled(settledCall(1))).toBeUndefined();
+      expect(outbox.accepting(WORKSPACE)).toBe(true);
+      await outbox.appendStarted(startedCall(2));
+      expect(await outbox.appendSettled(settledCall(2))).toBeUndefined();
+      expect(outbox.stats.unmeteredCalls).toBe(2);
+      state.full = false;
+      clock.advance(1001);
+      await outbox.appendStarted(startedCall(3));
+      expect((await outbox.appendSettled(settledCall(3)))?.sequence).toBe(1);
+    });
+  });
+
+  it('by setting a call beyond the bound is served without a record and counted, never refused', async () => {
+    const { outbox } = open({ segmentBytes: 1000, maxBytes: 3000, atBound: 'serve' });
+    for (let n = 1; n <= 4; n += 1) await outbox.appendSettled(settledCall(n));
+    expect(outbox.accepting(WORKSPACE)).toBe(true);
+    await outbox.appendStarted(startedCall(5));
+    expect(await outbox.appendSettled(settledCall(5))).toBeUndefined();
+    expect(outbox.stats).toMatchObject({ unmeteredCalls: 1, lastSequence: 4 });
+  });
+
+  it('by setting no append resolves before it is on the disk, and those that wait share one force', async () => {
+    let forced = 0;
+    let finish = (): void => undefined;
+    let held = true;
+    const files = { ...nodeFiles, sync: () => ((forced += 1), held ? new Promise<void>((resolve) => (finish = resolve)) : Promise.resolve()) };
+    const { outbox } = open({ fsyncIntervalMs: 0, files });
+    let resolved = 0;
+    const appends = [1, 2, 3].map((n) => outbox.appendSettled(settledCall(n)).then(() => (resolved += 1)));
+    await eventually(() => expect(forced).toBe(1));
+    const late = [4, 5].map((n) => outbox.appendSettled(settledCall(n)).then(() => (resolved += 1)));
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    expect(resolved).toBe(0);
+    finish();
+    await Promise.all(appends);
+    expect(resolved).toBe(3);
+    await eventually(() => expect(forced).toBe(2));
+    held = false;
+    finish();
+    await Promise.all(late);
+  });
+});
