@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { systemClock, type CallSettled } from '@sluice/contracts';
 import { createIds } from '@sluice/service-kit';
 import { startTestServer } from '../db/test-database.ts';
 import { createLedger } from '../ledger/create-ledger.ts';
 import { settledCall } from '../ledger/testing.ts';
+import { connectionCpuUs } from './connection-cpu.ts';
 
 /** As the embedded stack's server runs: everything is written durably. */
 const FLAGS = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'shared_buffers=64MB'];
@@ -81,7 +81,7 @@ async function measure({ batch, callers, repeated }: Shape): Promise<Measured> {
   }
   const distinct = new Set(batches.flat().map((event) => event.event_id)).size;
   const waiting = batches.values();
-  const databaseBefore = await databaseCpuUs(pool);
+  const databaseBefore = await connectionCpuUs(pool);
   const cpuBefore = process.cpuUsage();
   const began = performance.now();
   await Promise.all(
@@ -91,23 +91,9 @@ async function measure({ batch, callers, repeated }: Shape): Promise<Measured> {
   );
   const seconds = (performance.now() - began) / 1000;
   const cpu = process.cpuUsage(cpuBefore);
-  const databaseUs = (await databaseCpuUs(pool)) - databaseBefore;
+  const databaseUs = (await connectionCpuUs(pool)) - databaseBefore;
   const { rows } = await ledger.head();
   if (rows !== distinct) throw new Error(`${distinct} events were sent, the ledger holds ${rows}`);
   const sent = batches.length * batch;
   return { perSecond: sent / seconds, writerUs: (cpu.user + cpu.system) / sent, databaseUs: databaseUs / sent };
-}
-
-/** CPU that the connections of this database have used, microseconds; NaN where /proc does not tell. */
-async function databaseCpuUs(pool: { query(text: string): Promise<{ rows: { pid: number }[] }> }): Promise<number> {
-  const { rows } = await pool.query("select pid from pg_stat_activity where datname = current_database() and backend_type = 'client backend'");
-  try {
-    return rows.reduce((sum, { pid }) => {
-      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      return sum + (Number(fields[11]) + Number(fields[12])) * 10_000;
-    }, 0);
-  } catch {
-    return NaN;
-  }
 }

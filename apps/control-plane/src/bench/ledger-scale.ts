@@ -4,6 +4,7 @@ import { systemClock } from '@sluice/contracts';
 import { startTestServer } from '../db/test-database.ts';
 import { createLedger } from '../ledger/create-ledger.ts';
 import { settledCall } from '../ledger/testing.ts';
+import { connectionCpuUs } from './connection-cpu.ts';
 import { fillLedger } from './fill-ledger.ts';
 
 /** Memory as in the embedded stack; what is filled in need not survive a power failure. */
@@ -80,11 +81,15 @@ try {
   };
   for (const [name, work] of Object.entries(cases)) {
     const times: number[] = [];
+    const cpuBefore = process.cpuUsage();
+    const databaseBefore = await connectionCpuUs(database.pool);
     for (let run = 0; run < RUNS; run += 1) times.push(await timed(async () => work(run)));
+    const cpu = process.cpuUsage(cpuBefore);
+    figures[`${name}CpuMs`] = (cpu.user + cpu.system + (await connectionCpuUs(database.pool)) - databaseBefore) / RUNS / 1_000;
     times.sort((a, b) => a - b);
     figures[`${name}MsP50`] = times[RUNS / 2] ?? NaN;
     figures[`${name}MsMax`] = times[RUNS - 1] ?? NaN;
-    progress(`${name}: median ${figures[`${name}MsP50`]?.toFixed(1)} ms, slowest ${figures[`${name}MsMax`]?.toFixed(1)} ms`);
+    progress(`${name}: median ${figures[`${name}MsP50`]?.toFixed(1)} ms, slowest ${figures[`${name}MsMax`]?.toFixed(1)} ms, CPU ${figures[`${name}CpuMs`]?.toFixed(1)} ms`);
   }
   const summary = await ledger.summary({});
   figures['calls'] = summary.calls;
