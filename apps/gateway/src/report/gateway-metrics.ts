@@ -61,15 +61,14 @@ export function createGatewayMetrics(metrics: Metrics, state: GatewayGauges): Ga
 }
 
 function gaugesOfOutbox(metrics: Metrics, state: GatewayGauges): void {
-  const read: [name: string, help: string, value: () => number][] = [
-    ['sluice_gateway_outbox_pending', 'Records on disk that the ledger does not have.', () => state.outbox().pending],
-    ['sluice_gateway_outbox_oldest_age_ms', 'Age of the oldest of them, milliseconds.', () => state.outbox().oldestAgeMs],
-    ['sluice_gateway_outbox_bytes', 'Bytes that the outbox uses on disk, beside what is allocated ahead.', () => state.outbox().bytes],
-    ['sluice_gateway_unmetered_calls_total', 'Calls that were served without a record since the start, by setting.', () => state.outbox().unmeteredCalls],
-    ['sluice_gateway_dropped_events_total', 'Events other than usage that were dropped since the start.', () => state.droppedEvents()],
-  ];
-  for (const [name, help, value] of read) {
-    const gauge = metrics.gauge(name, help);
-    Object.assign(gauge, { collect: () => gauge.set(value()) });
-  }
+  const pending = metrics.gauge('sluice_gateway_outbox_pending', 'Records on disk that the ledger does not have.');
+  const age = metrics.gauge('sluice_gateway_outbox_oldest_age_ms', 'Age of the oldest of them, milliseconds.');
+  const bytes = metrics.gauge('sluice_gateway_outbox_bytes', 'Bytes that the outbox uses on disk, beside what is allocated ahead.');
+  const unmetered = metrics.gauge('sluice_gateway_unmetered_calls', 'Calls that were served without a record since the start, by setting.');
+  const dropped = metrics.gauge('sluice_gateway_dropped_events', 'Events other than usage that were dropped since the start.');
+  Object.assign(pending, { collect: () => pending.set(state.outbox().pending) });
+  Object.assign(age, { collect: () => age.set(state.outbox().oldestAgeMs) });
+  Object.assign(bytes, { collect: () => bytes.set(state.outbox().bytes) });
+  Object.assign(unmetered, { collect: () => unmetered.set(state.outbox().unmeteredCalls) });
+  Object.assign(dropped, { collect: () => dropped.set(state.droppedEvents()) });
 }
