@@ -14,6 +14,6 @@ describe('every answered call is in the ledger exactly once', () => {
       const figures = await runLoss(loss, stack, SHORT, () => undefined);
       expect(figures).toMatch(/[1-9]\d* answered, all in the ledger once/);
     },
-    150_000,
+    300_000,
   );
 });
