@@ -1,4 +1,5 @@
 import { PRIORITY_WEIGHT, type Priority } from '@sluice/contracts';
+import { FlowHeap } from './flow-heap.ts';
 
 /** One entry that waits; `value` is the caller's. */
 export interface QueueEntry<T> {
@@ -24,7 +25,12 @@ export interface FairQueue<T> {
 /** A flow: the root, a tenant, a workspace, or (as the leaf that holds entries) one priority of a workspace. */
 interface Flow<T> {
   readonly parent: Flow<T> | undefined;
+  readonly key: string;
   readonly children: Map<string, Flow<T>>;
+  /** The children that wait, and some that did lately. */
+  readonly busy: FlowHeap<Flow<T>>;
+  /** Children that had nobody waiting when they were last looked at. */
+  readonly idle: Flow<T>[];
   entries: QueueEntry<T>[];
   /** Index of the first entry that may still wait. */
   first: number;
@@ -36,6 +42,9 @@ interface Flow<T> {
   finish: number;
   /** Order of becoming busy; decides between equal tags. */
   arrival: number;
+  place: number;
+  /** It stands in its parent's list of idle ones. */
+  listed: boolean;
 }
 
 /**
@@ -47,16 +56,16 @@ interface Flow<T> {
  * (c/w + its largest c/w) of normalised cost, and a flow that was idle waits for at most one turn of each sibling. So no
  * flow starves, whatever the others send. A flow that may not be served keeps its place but saves no credit.
  *
- * A pop looks at each waiting tenant once and at the workspaces of those that come into question.
+ * A pop takes time logarithmic in the waiting tenants, once for itself and once for each tenant ahead that may not be served.
  */
 export function createFairQueue<T>(): FairQueue<T> {
   let arrivals = 0;
-  const root = createFlow<T>(undefined);
+  const root = createFlow<T>(undefined, '');
   const leaves = new Map<QueueEntry<T>, Flow<T>>();
 
   const childOf = (parent: Flow<T>, key: string): Flow<T> => {
     let child = parent.children.get(key);
-    if (child === undefined) parent.children.set(key, (child = createFlow(parent)));
+    if (child === undefined) parent.children.set(key, (child = createFlow(parent, key)));
     return child;
   };
 
@@ -64,6 +73,7 @@ export function createFairQueue<T>(): FairQueue<T> {
     if (flow.waiting++ > 0 || flow.parent === undefined) return;
     flow.start = Math.max(flow.parent.virtualTime, flow.finish);
     flow.arrival = ++arrivals;
+    flow.parent.busy.push(flow);
   };
 
   const settle = (flow: Flow<T>): void => {
@@ -71,9 +81,13 @@ export function createFairQueue<T>(): FairQueue<T> {
     if (flow.waiting > 0) return;
     // With nobody waiting, tags compare nothing any more; history would only hold memory.
     flow.children.clear();
+    flow.busy.clear();
+    flow.idle.length = 0;
     flow.entries = [];
     flow.first = 0;
     flow.virtualTime = 0;
+    if (flow.parent !== undefined && !flow.listed) flow.parent.idle.push(flow);
+    flow.listed = true;
   };
 
   const detach = (entry: QueueEntry<T>, leaf: Flow<T>): void => {
@@ -90,6 +104,7 @@ export function createFairQueue<T>(): FairQueue<T> {
       flow.start = flow.finish;
     }
     detach(entry, leaf);
+    for (let flow = leaf; flow.parent !== undefined; flow = flow.parent) if (flow.waiting > 0) flow.parent.busy.push(flow);
   };
 
   return {
@@ -133,8 +148,8 @@ export function createFairQueue<T>(): FairQueue<T> {
 
 type Leaves<T> = ReadonlyMap<QueueEntry<T>, Flow<T>>;
 
-function createFlow<T>(parent: Flow<T> | undefined): Flow<T> {
-  return { parent, children: new Map(), entries: [], first: 0, waiting: 0, virtualTime: 0, start: 0, finish: 0, arrival: 0 };
+function createFlow<T>(parent: Flow<T> | undefined, key: string): Flow<T> {
+  return { parent, key, children: new Map(), busy: new FlowHeap(), idle: [], place: -1, listed: false, entries: [], first: 0, waiting: 0, virtualTime: 0, start: 0, finish: 0, arrival: 0 };
 }
 
 /** The first entry of a leaf that still waits; those that were taken out are passed over for good. */
@@ -162,21 +177,36 @@ function servable<T>(flow: Flow<T>, leaves: Leaves<T>, mayServe: (entry: QueueEn
   return false;
 }
 
+/** Children that are looked at in one turn, to forget those whose history means nothing any more. */
+const LOOKED_AT = 2;
+
+/** The child that is next and may be served, taken out of the heap; those before it that may not be served stay behind it. */
 function nextChild<T>(flow: Flow<T>, leaves: Leaves<T>, mayServe: (entry: QueueEntry<T>) => boolean): Flow<T> | undefined {
-  let best: Flow<T> | undefined;
+  forgetIdle(flow);
   let passedOver: Flow<T>[] | undefined;
-  for (const [key, child] of flow.children) {
-    if (child.waiting === 0) {
-      if (child.finish <= flow.virtualTime) flow.children.delete(key);
-      continue;
-    }
-    const ahead = best === undefined || child.start < best.start || (child.start === best.start && child.arrival < best.arrival);
-    if (!ahead) continue;
-    if (servable(child, leaves, mayServe)) best = child;
-    else (passedOver ??= []).push(child);
+  let best = flow.busy.pop();
+  for (; best !== undefined; best = flow.busy.pop()) {
+    if (best.waiting === 0) continue;
+    if (servable(best, leaves, mayServe)) break;
+    (passedOver ??= []).push(best);
   }
-  if (best === undefined) return undefined;
-  // Who could not be served saves no credit: it would be paid by the neighbours in one go.
-  for (const child of passedOver ?? []) child.start = Math.max(child.start, best.start);
+  for (const child of passedOver ?? []) {
+    // Who could not be served saves no credit: it would be paid by the neighbours in one go.
+    if (best !== undefined) child.start = Math.max(child.start, best.start);
+    flow.busy.push(child);
+  }
   return best;
+}
+
+function forgetIdle<T>(flow: Flow<T>): void {
+  for (let looked = 0; looked < LOOKED_AT && looked < flow.idle.length; looked++) {
+    const child = flow.idle.pop() as Flow<T>;
+    child.listed = false;
+    if (child.waiting > 0 || flow.children.get(child.key) !== child) continue;
+    if (child.finish <= flow.virtualTime) flow.children.delete(child.key);
+    else {
+      flow.idle.unshift(child);
+      child.listed = true;
+    }
+  }
 }
