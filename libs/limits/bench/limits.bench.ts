@@ -1,6 +1,7 @@
 import { systemClock, type LimitScope, type Limits } from '@sluice/contracts';
-import { createMemoryLimitStore, createSlotPool, TokenBucket } from '../src/index.ts';
-import { bench } from './run.ts';
+import { findRedisServer, startRedis } from '@sluice/testing';
+import { createFairQueue, createMemoryLimitStore, createSlotPool, createValkeyLimitStore, TokenBucket } from '../src/index.ts';
+import { bench, bytesPerOperation, cpuPerOperation } from './run.ts';
 
 const OPERATIONS = 300_000;
 const TENANTS = 1_000;
@@ -29,13 +30,15 @@ function scopeOf(n: number): LimitScope {
 
 const buckets = new Map(Array.from({ length: TENANTS }, (_, n) => [`t${n}`, new TokenBucket(1e9, 1e6, systemClock.monotonic())]));
 const names = [...buckets.keys()];
-bench('token bucket, with look-up and clock', OPERATIONS, () => {
+const takeFromBuckets = (): void => {
   for (let i = 0; i < OPERATIONS; i++) {
     const bucket = buckets.get(names[i % TENANTS] ?? '');
     const now = systemClock.monotonic();
     if (bucket?.has(1, now)) bucket.take(1, now);
   }
-});
+};
+bench('token bucket, with look-up and clock', OPERATIONS, takeFromBuckets);
+bytesPerOperation('token bucket, with look-up and clock', OPERATIONS, takeFromBuckets);
 
 const scopes = Array.from({ length: TENANTS }, (_, n) => scopeOf(n));
 const usage = { input: 120, cache_read: 0, cache_write: 0, output: 80, reasoning: 0, audio: 0 };
@@ -55,3 +58,66 @@ bench('slot acquire + release, nobody waiting', OPERATIONS, () => {
     if (!(lease instanceof Promise)) lease.release();
   }
 });
+
+const queues = [100, 10_000].map((waiting) => {
+  const queue = createFairQueue<number>();
+  for (let i = 0; i < waiting; i++) queue.push({ tenantId: `t${i}`, workspaceId: 'w', priority: 'standard', costTokens: 386, value: i });
+  return { waiting, queue };
+});
+for (const { waiting, queue } of queues) {
+  bench(`fair queue push + pop, ${waiting} tenants waiting`, 20_000, () => {
+    for (let i = 0; i < 20_000; i++) {
+      const entry = queue.pop();
+      if (entry !== undefined) queue.push(entry);
+    }
+  });
+}
+
+const before = process.memoryUsage.rss();
+const many = createMemoryLimitStore({ clock: systemClock });
+const manyScopes = Array.from({ length: 100_000 }, (_, n) => scopeOf(n));
+const admitAll = (): void => {
+  for (const scope of manyScopes) {
+    const result = many.admit({ leaseId: 'req', scope, reservation });
+    if (result.admitted) many.settle(result.lease, { kind: 'used', usage, costNanoUsd: 7_000 });
+  }
+};
+admitAll();
+console.log(`100,000 workspaces (each with a tenant and a key, 6 windows): process ${mb(process.memoryUsage.rss())} MB, ${mb(before)} MB of it before them`);
+bench('admit + settle, one after another of 100,000 workspaces', 100_000, admitAll);
+
+function mb(bytes: number): string {
+  return (bytes / 1_048_576).toFixed(0);
+}
+
+/** One tenant at a time sends a burst of 50, as a busy gateway sees it; every admission that needs the server waits for it. */
+async function sharedLoad(target: ReturnType<typeof createValkeyLimitStore> | typeof store, total: number): Promise<void> {
+  for (let i = 0; i < total; i++) {
+    const admitted = target.admit({ leaseId: 'req', scope: scopes[Math.floor(i / 50) % 20] as LimitScope, reservation });
+    const result = admitted instanceof Promise ? await admitted : admitted;
+    if (!result.admitted) continue;
+    const settled = target.settle(result.lease, { kind: 'used', usage, costNanoUsd: 7_000 });
+    if (settled instanceof Promise) await settled;
+  }
+}
+
+let found = true;
+try {
+  findRedisServer();
+} catch (error) {
+  found = false;
+  console.log(`Valkey: not measured, ${error instanceof Error ? error.message : String(error)}`);
+}
+if (found) {
+  const server = await startRedis();
+  const shared = createValkeyLimitStore({ url: server.url, cellId: 'bench', gatewayId: 'gw-bench', clock: systemClock });
+  const exact = createValkeyLimitStore({ url: server.url, cellId: 'bench-exact', gatewayId: 'gw-bench', clock: systemClock, leaseShare: 0 });
+  while (shared.status.state !== 'connected' || exact.status.state !== 'connected') await new Promise((resolve) => setTimeout(resolve, 20));
+  await cpuPerOperation('memory: admit + settle, own CPU', 100_000, () => sharedLoad(store, 100_000));
+  await cpuPerOperation('Valkey behind the local tier: admit + settle, own CPU', 100_000, () => sharedLoad(shared, 100_000));
+  const { local, remote, exchanges } = shared.stats;
+  console.log(`  decided here ${((100 * local) / (local + remote)).toFixed(1)} %, ${(exchanges / (local + remote)).toFixed(4)} exchanges per admission`);
+  await cpuPerOperation('Valkey, every step a round trip: admit + settle, own CPU', 5_000, () => sharedLoad(exact, 5_000));
+  await Promise.all([shared.close(), exact.close()]);
+  await server.stop();
+}

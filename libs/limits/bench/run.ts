@@ -15,3 +15,27 @@ export function bench(name: string, operations: number, work: () => void): void 
   const ns = (value: number | undefined): string => (value ?? NaN).toFixed(0).padStart(6);
   console.log(`${name.padEnd(58)} min ${ns(rounds[0])}  median ${ns(rounds[ROUNDS >> 1])}  max ${ns(rounds.at(-1))} ns/op  (${ROUNDS} rounds)`);
 }
+
+/** Prints the bytes of heap that one operation allocates. */
+export function bytesPerOperation(name: string, operations: number, work: () => void): void {
+  const collect = globalThis.gc;
+  if (collect === undefined) return;
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  work();
+  console.log(`${name.padEnd(58)} ${Math.max(0, (process.memoryUsage().heapUsed - before) / operations).toFixed(1)} bytes/op`);
+}
+
+/** Runs `work` three times after a warm-up and prints this process's CPU time per operation, user and system. */
+export async function cpuPerOperation(name: string, operations: number, work: () => Promise<void>): Promise<void> {
+  await work();
+  const rounds: number[] = [];
+  for (let round = 0; round < 3; round++) {
+    const start = process.cpuUsage();
+    await work();
+    const { user, system } = process.cpuUsage(start);
+    rounds.push((user + system) / operations);
+  }
+  rounds.sort((a, b) => a - b);
+  console.log(`${name.padEnd(58)} median ${(rounds[1] ?? NaN).toFixed(2)} µs/op  (min ${(rounds[0] ?? NaN).toFixed(2)}, max ${(rounds[2] ?? NaN).toFixed(2)}, 3 rounds)`);
+}

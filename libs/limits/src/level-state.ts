@@ -1,6 +1,6 @@
 import type { Level, Limits, QuotaMeter, QuotaWindow } from '@sluice/contracts';
 import { Bulkhead } from './bulkhead.ts';
-import { QuotaCounter, windowSpan } from './quota-window.ts';
+import { QuotaCounter, windowSpan, type WindowSpan } from './quota-window.ts';
 import { TokenBucket } from './token-bucket.ts';
 import type { WindowLoan } from './window-loan.ts';
 
@@ -70,12 +70,12 @@ export class LevelState {
     let state = this.#known.get(key);
     if (state === undefined) {
       const restored = pending(this.level, this.id, definition.id);
-      const counter = counterOf(definition, timeZone, restored, nowMs);
+      const counter = counterOf(definition, timeZone, cut, restored, nowMs);
       state = { level: this.level, id: this.id, meter: definition.meter, counter, definition, cut, threshold: 0, restored, loan: undefined };
       this.#known.set(key, state);
     } else if (state.cut !== cut) {
       const { reserved } = state.counter;
-      state.counter = counterOf(definition, timeZone, state.counter.steps(nowMs), nowMs);
+      state.counter = counterOf(definition, timeZone, cut, state.counter.steps(nowMs), nowMs);
       state.counter.reserved = reserved;
       state.cut = cut;
     }
@@ -85,8 +85,13 @@ export class LevelState {
   }
 }
 
-function counterOf(definition: QuotaWindow, timeZone: string, steps: readonly (readonly [number, number])[], nowMs: number): QuotaCounter {
-  const counter = new QuotaCounter(windowSpan(definition.span, timeZone));
+/** Plans are few and workspaces many: windows that are cut alike share what cuts them. */
+const spans = new Map<string, WindowSpan>();
+
+function counterOf(definition: QuotaWindow, timeZone: string, cut: string, steps: readonly (readonly [number, number])[], nowMs: number): QuotaCounter {
+  let span = spans.get(cut);
+  if (span === undefined) spans.set(cut, (span = windowSpan(definition.span, timeZone)));
+  const counter = new QuotaCounter(span);
   for (const [startMs, used] of steps) counter.addAt(used, startMs, nowMs);
   return counter;
 }

@@ -59,7 +59,7 @@ export async function startGatewayStack(options: GatewayStackOptions): Promise<G
   const control = `http://127.0.0.1:${ports.simControl}`;
   const sim = await spawnService({ entry: join(ROOT, 'apps/provider-sim/src/main.ts'), env, readyWhen: { url: `${control}/health` } });
   const spawnGateway = () =>
-    spawnService({ entry: join(ROOT, 'apps/gateway/src/main.ts'), env, readyWhen: { url: `http://127.0.0.1:${ports.gatewayAdmin}/ready` } });
+    spawnService({ entry: join(ROOT, 'apps/gateway/src/main.ts'), env, readyWhen: { url: `http://127.0.0.1:${ports.gatewayAdmin}/ready` }, timeoutMs: 60_000 });
   let gateway: SpawnedService;
   try {
     gateway = await spawnGateway();

@@ -3,6 +3,7 @@ import { ledgerScale } from '../deep/ledger-scale.ts';
 import { outboxCheck } from '../deep/outbox-check.ts';
 import { runDeepChecks } from '../deep/run-deep-checks.ts';
 import { terraformCheck } from '../deep/terraform-check.ts';
+import { valkeyCluster } from '../deep/valkey-cluster.ts';
 import type { StackSettings } from '../stack/settings.ts';
 import { isRunning } from '../stack/running-stack.ts';
 import { verify } from './verify.ts';

@@ -1,0 +1,166 @@
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { portsFrom } from '@sluice/contracts';
+import { eventually, freePortBase, spawnService, startRedis, type RedisServer, type SpawnedService } from '@sluice/testing';
+import { chat, type ChatAnswer, constantRate, countByStatus } from './chat.ts';
+import { keyOf } from './fixture-snapshot.ts';
+import { type GatewayStack, startGatewayStack } from './gateway-stack.ts';
+
+const GATEWAY = fileURLToPath(new URL('../../../apps/gateway/src/main.ts', import.meta.url));
+/** Slots hang on this; the gateways' own figure. */
+const LIVENESS_MS = 10_000;
+
+interface SecondGateway {
+  readonly url: string;
+  readonly adminUrl: string;
+  readonly process: SpawnedService;
+  stop(): Promise<void>;
+}
+
+let redis: RedisServer;
+let first: GatewayStack;
+let second: SecondGateway;
+
+/** Another gateway of the same cell with the same configuration and the same providers. */
+async function startSecond(env: Readonly<Record<string, string>>): Promise<SecondGateway> {
+  const portBase = await freePortBase();
+  const ports = portsFrom(portBase);
+  const dataDir = mkdtempSync(join(tmpdir(), 'sluice-e2e-'));
+  mkdirSync(join(dataDir, 'gateway'), { recursive: true });
+  copyFileSync(join(first.dataDir, 'gateway', 'snapshot.json'), join(dataDir, 'gateway', 'snapshot.json'));
+  const process = await spawnService({
+    entry: GATEWAY,
+    env: {
+      SLUICE_PORT_BASE: String(portBase),
+      HOST: '127.0.0.1',
+      SLUICE_DATA_DIR: dataDir,
+      SLUICE_GATEWAY_ID: 'gw-2',
+      SLUICE_SECRET_SIM: 'simulated',
+      SLUICE_CONTROL_PLANE_URL: `http://127.0.0.1:${ports.controlPlane}`,
+      SLUICE_TOKEN_GATEWAY: 'token-for-tests-only-0123456789',
+      AWS_ENDPOINT_URL: `http://127.0.0.1:${ports.spine}`,
+      AWS_REGION: 'eu-central-1',
+      AWS_ACCOUNT_ID: '000000000000',
+      AWS_ACCESS_KEY_ID: 'local',
+      AWS_SECRET_ACCESS_KEY: 'local',
+      LOG_LEVEL: 'warn',
+      ...env,
+    },
+    readyWhen: { url: `http://127.0.0.1:${ports.gatewayAdmin}/ready` },
+    timeoutMs: 60_000,
+  });
+  return {
+    url: `http://127.0.0.1:${ports.gateway}`,
+    adminUrl: `http://127.0.0.1:${ports.gatewayAdmin}`,
+    process,
+    async stop() {
+      await process.stop();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+const fast = { output_tokens: 1, ttft_ms: 0, chunk_ms: 0 };
+const long = { output_tokens: 1, ttft_ms: 60_000 };
+
+/** A call that is made again when its connection, kept from earlier, was closed under it: it was not admitted then. */
+async function send(url: string, key: string): Promise<ChatAnswer> {
+  try {
+    return await chat(url, { key, sim: fast });
+  } catch {
+    return chat(url, { key, sim: fast });
+  }
+}
+
+async function limitsExact(adminUrl: string): Promise<boolean> {
+  const text = await (await fetch(`${adminUrl}/metrics`)).text();
+  return /^sluice_gateway_limits_exact(\{.*\})? 1$/m.test(text);
+}
+
+beforeAll(async () => {
+  redis = await startRedis();
+  const env = { SLUICE_LIMIT_STORE: 'valkey', VALKEY_URL: redis.url };
+  first = await startGatewayStack({
+    env,
+    workspaces: [
+      { tenant: 'paced', slug: 'paced-prod', policy: { limits: { quotas: [], requests: { perSecond: 50, burst: 50 } } } },
+      { tenant: 'held', slug: 'held-prod', policy: { maxPoolSharePercent: 100, limits: { quotas: [], concurrency: { inFlight: 40, queued: 0 } } } },
+      { tenant: 'poor', slug: 'poor-prod', policy: { limits: { quotas: [{ id: 'hour', meter: 'total_tokens', span: { kind: 'rolling', seconds: 3_600, steps: 12 }, limit: 2_000, mode: 'hard', alertAtPercent: [] }] } } },
+    ],
+  });
+  second = await startSecond(env);
+}, 150_000);
+afterAll(async () => {
+  // Also after a start that failed half way.
+  for (const part of [second, first, redis] as ({ stop(): Promise<void> } | undefined)[]) await part?.stop();
+}, 60_000);
+
+describe('two gateways and one Valkey', () => {
+  it('together admit 50 requests a second within 2 % over 30 s, with nine tenths of the traffic at one of them', async () => {
+    const key = keyOf('paced-prod');
+    await Promise.all(Array.from({ length: 80 }, () => send(first.url, key)));
+    const seconds = 30;
+    const startedAt = performance.now();
+    const [most, few] = await Promise.all([
+      constantRate(90, seconds, () => send(first.url, key)),
+      constantRate(10, seconds, () => send(second.url, key)),
+    ]);
+    const took = (performance.now() - startedAt) / 1_000;
+    const counts = [countByStatus(most), countByStatus(few)];
+    const admitted = (counts[0]?.[200] ?? 0) + (counts[1]?.[200] ?? 0);
+    expect(admitted).toBeGreaterThanOrEqual(50 * seconds * 0.98);
+    expect(admitted).toBeLessThanOrEqual(50 * took * 1.02);
+    expect(Object.keys({ ...counts[0], ...counts[1] }).sort()).toEqual(['200', '429']);
+  }, 90_000);
+
+  it('share a quota: what one used is gone for the other', async () => {
+    const key = keyOf('poor-prod');
+    let answer = await chat(first.url, { key, sim: { ...fast, output_tokens: 100 } });
+    for (let i = 0; i < 60 && answer.status === 200; i++) answer = await chat(first.url, { key, sim: { ...fast, output_tokens: 100 } });
+    expect(answer.status).toBe(402);
+    // What the first was lent and did not use is back after its idle time.
+    await eventually(async () => expect((await chat(second.url, { key, sim: { ...fast, output_tokens: 100 } })).status).toBe(402), { timeoutMs: 10_000, everyMs: 200 });
+  }, 30_000);
+
+  it('go on with their share while Valkey is away, say so, and are exact again when it is back', async () => {
+    const firstAdmin = `http://127.0.0.1:${portsFrom(first.portBase).gatewayAdmin}`;
+    redis.pause();
+    try {
+      const key = keyOf('paced-prod');
+      await eventually(async () => {
+        await Promise.all([chat(first.url, { key, sim: fast }), chat(second.url, { key, sim: fast })]);
+        expect([await limitsExact(firstAdmin), await limitsExact(second.adminUrl)]).toEqual([false, false]);
+      }, { timeoutMs: 10_000, everyMs: 100 });
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      const answers = await constantRate(60, 5, () => chat(second.url, { key, sim: fast }));
+      const admitted = countByStatus(answers)[200] ?? 0;
+      expect(admitted).toBeGreaterThanOrEqual(25 * 5 * 0.9);
+      expect(admitted).toBeLessThanOrEqual(25 * 5 + 25 + 10);
+      expect((await chat(second.url, { key: keyOf('poor-prod'), sim: fast })).status).toBe(402);
+    } finally {
+      redis.resume();
+    }
+    await eventually(async () => expect([await limitsExact(firstAdmin), await limitsExact(second.adminUrl)]).toEqual([true, true]), { timeoutMs: 15_000, everyMs: 100 });
+  }, 60_000);
+
+  it('the 40 slots of a killed gateway are free again, once, within the liveness time, and the other has the whole limit', async () => {
+    const key = keyOf('held-prod');
+    const hanging = Array.from({ length: 40 }, () => chat(second.url, { key, sim: long, stream: true }).catch(() => undefined));
+    await eventually(async () => expect((await first.stats('primary')).in_flight).toBeGreaterThanOrEqual(40), { timeoutMs: 10_000 });
+    expect((await chat(first.url, { key, sim: fast })).status).toBe(503);
+    await second.process.kill();
+    const killedAt = performance.now();
+    await Promise.all(hanging);
+    expect((await chat(first.url, { key, sim: fast })).status).toBe(503);
+    await eventually(async () => expect((await chat(first.url, { key, sim: fast })).status).toBe(200), { timeoutMs: 2 * LIVENESS_MS, everyMs: 100 });
+    expect(performance.now() - killedAt).toBeLessThan(LIVENESS_MS + 2_000);
+    const controller = new AbortController();
+    const again = Array.from({ length: 60 }, () => chat(first.url, { key, sim: long, stream: true, signal: controller.signal }).catch(() => undefined));
+    await eventually(async () => expect((await first.stats('primary')).in_flight).toBe(40), { timeoutMs: 10_000 });
+    controller.abort();
+    const answers = await Promise.all(again);
+    expect(answers.filter((answer) => answer?.status === 503)).toHaveLength(20);
+  }, 60_000);
+});
