@@ -111,7 +111,7 @@ export async function createControlPlane(ports: ControlPlanePorts, settings: Con
     signIn: await createOperatorSignIn({ clock, ...settings.operator }),
     onAuditError: warn('an audit record could not be written'),
     state: { build, hub },
-    internal: { stream, reports, quotaUse: (request) => ledger.quotaUse(request) },
+    internal: { stream, reports, store, ledger, clock },
     people: createPeople({ repository: ports.people }),
     ...(ports.chaos === undefined ? {} : { chaos: { ...ports.chaos, actions, stream } }),
   });

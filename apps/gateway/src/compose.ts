@@ -26,6 +26,7 @@ import { createRefusalAnomalies } from './report/refusal-anomalies.ts';
 import { createQuotaAlerts } from './report/quota-alerts.ts';
 import { createReporter } from './report/reporter.ts';
 import { asOtherRoutes, createApp } from './routes/app.ts';
+import { createSpendSource } from './routes/spend.ts';
 import { createAdmitStage } from './stages/admit/admit.ts';
 import { createCountingAttemptStage } from './stages/attempt/count-tokens.ts';
 import type { AccountChange } from './stages/attempt/send-attempt.ts';
@@ -221,12 +222,13 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
     }),
   });
 
+  const spend = createSpendSource({ url: settings.controlPlaneUrl, token: settings.controlPlaneToken, clock });
   let recovered = false;
   const currentConfig = () => (recovered ? config.current() : undefined);
   const healthProbes = createHealthProbes({ clock, currentConfig, adapters, transport, breakers, capacity, secrets, onAccount, onResult: upstreamMetrics.probed });
   const server = createGatewayServer({
     pipeline,
-    otherRoutes: asOtherRoutes(createApp({ currentConfig, limits, clock, ids, logger, baseDomain: settings.baseDomain, cellId: settings.cellId })),
+    otherRoutes: asOtherRoutes(createApp({ currentConfig, limits, spend, clock, ids, logger, baseDomain: settings.baseDomain, cellId: settings.cellId })),
     currentConfig,
     heartbeats: createHeartbeats(),
     clock,
@@ -338,6 +340,7 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
       await outboxPublisher.stop();
       await config.close();
       healthProbes.close();
+      await spend.close();
       await transport.close();
       await outbox.close();
       await otherEvents.close();

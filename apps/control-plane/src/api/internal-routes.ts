@@ -1,7 +1,11 @@
 import { z } from 'zod';
-import { GatewayReport, Name, QuotaUseRequest, QuotaUseResponse } from '@sluice/contracts';
+import { GatewayReport, inputTokens, KeySpend, Name, outputTokens, QuotaUseRequest, QuotaUseResponse, type Clock, type LedgerSummary, type Spend } from '@sluice/contracts';
+import { ProblemError } from '@sluice/service-kit';
+import type { ConfigStore } from '../config/config-store.ts';
 import type { GatewayReports } from '../state/gateway-reports.ts';
 import type { ConfigStream } from '../stream/config-stream.ts';
+import { param } from './actor.ts';
+import { monthStart } from './month-start.ts';
 import type { LedgerReader } from './ports.ts';
 import { route, type Route } from './route.ts';
 
@@ -14,7 +18,7 @@ const StreamQuery = z.strictObject({
 });
 
 /** What gateways ask, with their service token. */
-export function internalRoutes(deps: { stream: ConfigStream; reports: GatewayReports; quotaUse: LedgerReader['quotaUse'] }): Route[] {
+export function internalRoutes(deps: { stream: ConfigStream; reports: GatewayReports; store: ConfigStore; ledger: LedgerReader; clock: Clock }): Route[] {
   return [
     route({
       method: 'get',
@@ -44,7 +48,32 @@ export function internalRoutes(deps: { stream: ConfigStream; reports: GatewayRep
       summary: 'What the ledger holds by key and step of time, for a gateway that lost its quota counters',
       body: QuotaUseRequest,
       response: QuotaUseResponse,
-      handler: ({ body }) => deps.quotaUse(body),
+      handler: ({ body }) => deps.ledger.quotaUse(body),
+    }),
+    route({
+      method: 'get',
+      path: '/internal/keys/:keyId/spend',
+      auth: 'gateway',
+      tag: 'Internal',
+      summary: 'What a key and its workspace spent this month; gateways ask in the key\'s name',
+      response: KeySpend,
+      handler: async (call): Promise<KeySpend> => {
+        const keyId = param(call, 'keyId');
+        const keys = deps.store.snapshot().keys;
+        const key = Object.hasOwn(keys, keyId) ? keys[keyId] : undefined;
+        if (key === undefined) throw new ProblemError(404, 'Not found');
+        const nowMs = deps.clock.now();
+        const since = monthStart(nowMs);
+        const [own, workspace] = await Promise.all([
+          deps.ledger.summary({ workspace: key.workspace, key: keyId, from: since }),
+          deps.ledger.summary({ workspace: key.workspace, from: since }),
+        ]);
+        return { since, as_of: new Date(nowMs).toISOString(), key: spendOf(own), workspace: spendOf(workspace) };
+      },
     }),
   ];
+}
+
+function spendOf({ calls, tokens, billed_nanousd }: LedgerSummary): Spend {
+  return { calls, input_tokens: inputTokens(tokens), output_tokens: outputTokens(tokens), billed_nanousd };
 }

@@ -51,6 +51,8 @@ export const WorkspaceLedgerQuery = z.strictObject({ ...filters, ...span, ...pag
 
 export const LedgerRange = z.strictObject({ tenant: Name.optional(), workspace: Slug.optional(), ...filters, ...span }).refine(inOrder, ORDER);
 export type LedgerRange = z.infer<typeof LedgerRange>;
+/** A range of the calls of one key, too. */
+export type LedgerScope = LedgerRange & { readonly key?: string | undefined };
 
 /** Days whose rollups are meant: those that the range touches, all when it is empty. */
 export const LedgerSpan = z.strictObject(span).refine(inOrder, ORDER);
@@ -81,7 +83,7 @@ export type LedgerUsageQuery = z.infer<typeof LedgerUsageQuery>;
 /** Read side of the ledger. */
 export interface LedgerReader {
   rows(query: LedgerQuery): Promise<LedgerPage>;
-  summary(range: LedgerRange): Promise<LedgerSummary>;
+  summary(range: LedgerScope): Promise<LedgerSummary>;
   usage(query: LedgerUsageQuery): Promise<UsagePoint[]>;
   watermarks(): Promise<readonly Watermark[]>;
   /** Settled calls by key and step, for a gateway that lost its quota counters. */

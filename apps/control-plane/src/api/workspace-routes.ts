@@ -5,6 +5,7 @@ import type { ConfigStore } from '../config/config-store.ts';
 import type { GatewayReports } from '../state/gateway-reports.ts';
 import { param } from './actor.ts';
 import { revokeKey, workspaceKeyRoutes } from './key-routes.ts';
+import { monthStart } from './month-start.ts';
 import { policyRoutes, requireWorkspace } from './policy-routes.ts';
 import { UsagePoint, UsageQuery, WorkspaceLedgerQuery, type LedgerReader } from './ports.ts';
 import { route, type Route, type RouteCall } from './route.ts';
@@ -109,9 +110,4 @@ export function workspaceRoutes({ store, ledger, reports, clock }: WorkspaceRout
       handler: (call) => revokeKey(store, call, param(call, 'keyId'), admit(call, 'keys:write')),
     }),
   ];
-}
-
-function monthStart(nowMs: number): string {
-  const now = new Date(nowMs);
-  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1)).toISOString();
 }

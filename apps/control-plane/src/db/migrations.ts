@@ -112,6 +112,18 @@ create index event_outbox_event on event_outbox (event_id);
 create index audit_log_type on audit_log (type, occurred_at desc);
 `;
 
+/** Rollups also tell keys apart, so that a key can be shown its own spend. They are made anew from the rows. */
+const rollupByKey = (step: string): string => `
+truncate rollup_${step};
+alter table rollup_${step} add column key_id text not null, drop constraint rollup_${step}_pkey,
+  add primary key (workspace, bucket, model, provider, feature, outcome, tenant_id, key_id);
+insert into rollup_${step} (bucket, tenant_id, workspace, model, provider, feature, outcome, key_id, calls, attempts, ${TOKENS.map((name) => `tokens_${name}`).join(', ')}, cost_nanousd, billed_nanousd)
+select date_trunc('${step}', occurred_at at time zone 'UTC') at time zone 'UTC', tenant_id, workspace,
+  coalesce(model, ''), coalesce(provider, ''), coalesce(feature, ''), outcome, key_id,
+  count(*) filter (where kind = 'call'), sum(jsonb_array_length(attempts))::bigint, ${TOKENS.map((name) => `sum(tokens_${name})::bigint`).join(', ')}, sum(cost_nanousd), sum(billed_nanousd)
+from ledger group by 1, 2, 3, 4, 5, 6, 7, 8;
+`;
+
 export const MIGRATIONS: readonly Migration[] = [
   { id: '0001-configuration', sql: CONFIGURATION },
   { id: '0002-events', sql: EVENTS },
@@ -120,4 +132,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: '0005-ledger-append-only', sql: LEDGER_APPEND_ONLY },
   { id: '0006-wide-epochs', sql: WIDE_EPOCHS },
   { id: '0007-outbox-confirmed', sql: OUTBOX_CONFIRMED },
+  { id: '0008-rollups-by-key', sql: rollupByKey('hour') + rollupByKey('day') },
 ];

@@ -1,11 +1,12 @@
 import { sql, type SQL } from 'drizzle-orm';
-import type { LedgerRange } from '../api/ports.ts';
+import type { LedgerScope } from '../api/ports.ts';
 
 /** Conditions of a range's filters, but for its time, on the rows or on a rollup: both name the columns alike. */
-export function scopeConditions({ tenant, workspace, model, feature, outcome }: Omit<LedgerRange, 'from' | 'to'>): SQL[] {
+export function scopeConditions({ tenant, workspace, key, model, feature, outcome }: Omit<LedgerScope, 'from' | 'to'>): SQL[] {
   const out: SQL[] = [];
   if (tenant !== undefined) out.push(sql`tenant_id = ${tenant}`);
   if (workspace !== undefined) out.push(sql`workspace = ${workspace}`);
+  if (key !== undefined) out.push(sql`key_id = ${key}`);
   if (model !== undefined) out.push(sql`model = ${model}`);
   if (feature !== undefined) out.push(sql`feature = ${feature}`);
   // The partial index of calls that did not end well is found by this form only.

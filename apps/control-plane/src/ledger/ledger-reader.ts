@@ -1,6 +1,6 @@
 import { desc, getTableColumns, sql, type SQL } from 'drizzle-orm';
 import { LedgerRow, nanoUsdToDecimal, REFUSAL_OUTCOMES, TOKEN_CLASSES, zeroUsage, type Outcome } from '@sluice/contracts';
-import type { LedgerRange, LedgerReader, UsagePoint } from '../api/ports.ts';
+import type { LedgerReader, LedgerScope, UsagePoint } from '../api/ports.ts';
 import type { Db } from '../db/open-database.ts';
 import { ledgerTable } from '../db/schema.ts';
 import { decodeCursor, encodeCursor } from './ledger-cursor.ts';
@@ -77,7 +77,7 @@ export async function readRows(db: Db, condition: SQL, limit: number): Promise<{
   return found.map((row) => ({ row: toLedgerRow(row), at: row.at }));
 }
 
-function pieceRows({ from, start, end }: SummaryPiece, range: LedgerRange): SQL {
+function pieceRows({ from, start, end }: SummaryPiece, range: LedgerScope): SQL {
   const time = timeConditions(from === 'ledger' ? 'occurred_at' : 'bucket', instant(start), instant(end));
   const conditions = all([...scopeConditions(range), ...time, NOT_REFUSED]);
   return sql`select outcome, ${from === 'ledger' ? FROM_ROWS : FROM_ROLLUP} from ${sql.identifier(from)} where ${conditions}`;

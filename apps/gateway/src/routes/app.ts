@@ -11,11 +11,13 @@ import type { Log } from '../log.ts';
 import { authenticateRequest } from '../stages/authenticate/authenticate.ts';
 import { createPlacer, type PlaceDeps } from '../stages/place/place.ts';
 import { findListedModel, listModels } from './models.ts';
+import type { SpendSource } from './spend.ts';
 import { usageBody } from './usage.ts';
 
 export interface AppDeps extends PlaceDeps {
   readonly currentConfig: () => CompiledConfig | undefined;
   readonly limits: Pick<LimitStore, 'view'>;
+  readonly spend: Pick<SpendSource, 'of'>;
   readonly clock: Clock;
   readonly ids: { requestId(): string };
   readonly logger: Log;
@@ -82,9 +84,9 @@ export function createApp(deps: AppDeps): Express {
     else response.json(model);
   });
 
-  app.get('/v1/usage', (request, response) => {
+  app.get('/v1/usage', async (request, response) => {
     const { key, view } = callerOf(request);
-    response.json(usageBody(key, view));
+    response.json(usageBody(key, view, await deps.spend.of(key.record.keyId)));
   });
 
   app.use((request, response) => {

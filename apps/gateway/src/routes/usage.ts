@@ -1,8 +1,11 @@
-import type { BucketView, LimitsView } from '@sluice/contracts';
+import type { BucketView, KeySpend, LimitsView } from '@sluice/contracts';
 import type { CompiledKey } from '../compiled-config.ts';
 
-/** What a key's caller may know of its own limits: `GET /v1/usage`. Money in nanodollars. */
-export function usageBody(key: CompiledKey, view: LimitsView): object {
+/**
+ * What a key's caller may know of its own limits, quotas and spend: `GET /v1/usage`. Money in nanodollars. Limits and
+ * quotas are this gateway's own knowledge; the spend is the ledger's, and null while that cannot be asked.
+ */
+export function usageBody(key: CompiledKey, view: LimitsView, spend: KeySpend | undefined): object {
   return {
     object: 'usage',
     workspace: key.workspace.workspace.slug,
@@ -21,6 +24,7 @@ export function usageBody(key: CompiledKey, view: LimitsView): object {
       remaining: Math.max(0, quota.limit - quota.used),
       resets_at: Number.isFinite(quota.resetAtMs) ? new Date(quota.resetAtMs).toISOString() : null,
     })),
+    spend: spend ?? null,
   };
 }
 

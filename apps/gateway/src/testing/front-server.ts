@@ -99,7 +99,7 @@ export async function startFrontServer(options: FrontServerOptions = {}): Promis
       return undefined;
     }),
   });
-  const app = createApp({ ...place, currentConfig, limits: { view: () => SAMPLE_VIEW }, clock, ids, logger });
+  const app = createApp({ ...place, currentConfig, limits: { view: () => SAMPLE_VIEW }, spend: { of: async () => undefined }, clock, ids, logger });
   const server = createGatewayServer({
     pipeline,
     otherRoutes: asOtherRoutes(app),
