@@ -13,6 +13,7 @@ beforeAll(async () => {
       },
       summary: async () => ({ calls: 0, attempts: 0, tokens, cost_nanousd: 0, cost_usd: '0', billed_nanousd: 0, billed_usd: '0', outcomes: {} }),
       usage: async () => [],
+      quotaUse: async () => ({ spans: [] }),
       watermarks: async () => [],
     },
   });

@@ -1,5 +1,5 @@
 import { signPrincipal } from '@sluice/service-kit';
-import { systemClock, TenantOverview, TenantRequests, TenantUsage, type LedgerRow, type Principal, type Role } from '@sluice/contracts';
+import { KeySpend, systemClock, TenantOverview, TenantRequests, TenantUsage, type LedgerRow, type Principal, type Role } from '@sluice/contracts';
 import { startTestPlane, type TestPlane } from '../testing/start-test-plane.ts';
 
 let test: TestPlane;
@@ -12,8 +12,8 @@ beforeAll(async () => {
         asked.push(workspace);
         return { rows: [row], next_cursor: null };
       },
-      summary: async ({ workspace }) => {
-        asked.push(workspace);
+      summary: async ({ workspace, key }) => {
+        asked.push(key === undefined ? workspace : `${workspace}/${key}`);
         return { calls: 1, attempts: 1, tokens: row.tokens, cost_nanousd: 77_777, cost_usd: '0.000077777', billed_nanousd: 99_999, billed_usd: '0.000099999', outcomes: { ok: 1 } };
       },
       usage: async ({ workspace }) => {
@@ -123,5 +123,25 @@ describe('what the console backend asks in a person\'s name', () => {
       expect(text).toContain('99999');
       expect(text).not.toContain('77777');
     }
+  });
+});
+
+describe('the spend of a key', () => {
+  const spend = (keyId: string, token: string): Promise<Response> => fetch(`${test.url}/internal/keys/${keyId}/spend`, { headers: { authorization: `Bearer ${token}` } });
+
+  it('is told to a gateway, with its workspace\'s, and without what providers charge us', async () => {
+    asked.length = 0;
+    const answer = await spend('acmeKey00001', 'gateway-token');
+    const text = await answer.text();
+    expect(answer.status).toBe(200);
+    expect(asked.toSorted()).toEqual(['acme-prod', 'acme-prod/acmeKey00001']);
+    expect(KeySpend.parse(JSON.parse(text)).key.billed_nanousd).toBe(99_999);
+    expect(text).not.toContain('77777');
+  });
+
+  it('is a 404 for a key that does not exist and a 401 for anybody but a gateway', async () => {
+    expect((await spend('nobodysKey01', 'gateway-token')).status).toBe(404);
+    expect((await spend('__proto__', 'gateway-token')).status).toBe(404);
+    expect((await spend('acmeKey00001', 'guess')).status).toBe(401);
   });
 });

@@ -116,6 +116,15 @@ describe.each(testServers())('rollups on $name', ({ start }) => {
     }
     expect(await ledger.summary({ from: '2026-02-26T00:00:00.001Z' })).toMatchObject({ calls: at.length - 1 });
   });
+
+  it('tell keys of a workspace apart, and add up to the workspace', async () => {
+    const keys = ['key00001', 'key00002'];
+    await ledger.insertBatch(Array.from({ length: 30 }, (_, i) => settledCall(i + 1, { key_id: keys[i % 3 === 0 ? 1 : 0] as string, billed_nanousd: i })));
+    const [first, second, both] = await Promise.all([...keys, undefined].map((key) => ledger.summary({ workspace: 'acme-prod', key, from: '2026-03-01T00:00:00.000Z' })));
+    expect([first?.calls, second?.calls, both?.calls]).toEqual([20, 10, 30]);
+    expect([first?.billed_nanousd, second?.billed_nanousd, both?.billed_nanousd]).toEqual([300, 135, 435]);
+    expect(await ledger.checkRollups()).toEqual([]);
+  });
 });
 
 describe.each(testServers())('a correction on $name', ({ start }) => {
