@@ -21,6 +21,7 @@ const CHECKS: readonly DeepCheck[] = [
   ledgerScale,
   terraformCheck,
   outboxCheck,
+  valkeyCluster,
 ];
 
 /** The long versions of `verify`: minutes each. Words after the verb select checks by name: `make verify-deep CHECK=terraform`. */
