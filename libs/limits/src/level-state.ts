@@ -34,7 +34,8 @@ export class LevelState {
   tokensPerMinute = 0;
   readonly bulkhead = new Bulkhead();
   windows: readonly QuotaState[] = [];
-  readonly #known = new Map<string, QuotaState>();
+  /** Windows that are in force or were; a level has few. */
+  #known: QuotaState[] = [];
   /** What is in force: the limits and zone of the scope that was seen last. */
   #limits: Limits | undefined;
   timeZone = '';
@@ -65,14 +66,13 @@ export class LevelState {
   }
 
   #windowOf(definition: QuotaWindow, timeZone: string, nowMs: number, pending: PendingSteps): QuotaState {
-    const key = `${definition.id} ${definition.meter}`;
     const cut = `${JSON.stringify(definition.span)} ${timeZone}`;
-    let state = this.#known.get(key);
+    let state = this.#known.find(({ definition: { id }, meter }) => id === definition.id && meter === definition.meter);
     if (state === undefined) {
       const restored = pending(this.level, this.id, definition.id);
       const counter = counterOf(definition, timeZone, cut, restored, nowMs);
       state = { level: this.level, id: this.id, meter: definition.meter, counter, definition, cut, threshold: 0, restored, loan: undefined };
-      this.#known.set(key, state);
+      this.#known.push(state);
     } else if (state.cut !== cut) {
       const { reserved } = state.counter;
       state.counter = counterOf(definition, timeZone, cut, state.counter.steps(nowMs), nowMs);

@@ -102,18 +102,22 @@ describe('two gateways and one Valkey', () => {
     const key = keyOf('paced-prod');
     await Promise.all(Array.from({ length: 80 }, () => send(first.url, key)));
     const seconds = 30;
-    const startedAt = performance.now();
-    const [most, few] = await Promise.all([
-      constantRate(90, seconds, () => send(first.url, key)),
-      constantRate(10, seconds, () => send(second.url, key)),
-    ]);
-    const took = (performance.now() - startedAt) / 1_000;
-    const counts = [countByStatus(most), countByStatus(few)];
-    const admitted = (counts[0]?.[200] ?? 0) + (counts[1]?.[200] ?? 0);
+    const losses = (): number => [first.gateway, second.process].reduce((sum, { output }) => sum + output().split('limit store is lost').length - 1, 0);
+    const measure = async (): Promise<{ admitted: number; took: number; statuses: string[]; exact: boolean }> => {
+      const before = losses();
+      const startedAt = performance.now();
+      const answers = await Promise.all([constantRate(90, seconds, () => send(first.url, key)), constantRate(10, seconds, () => send(second.url, key))]);
+      const counts = countByStatus(answers.flat());
+      return { admitted: counts[200] ?? 0, took: (performance.now() - startedAt) / 1_000, statuses: Object.keys(counts).sort(), exact: losses() === before };
+    };
+    let measured = await measure();
+    // A starved machine lets commands time out; then the local share decides for a while, which is another guarantee.
+    for (let tries = 1; tries < 3 && !measured.exact; tries++) measured = await measure();
+    const { admitted, took, statuses } = measured;
     expect(admitted).toBeGreaterThanOrEqual(50 * seconds * 0.98);
     expect(admitted).toBeLessThanOrEqual(50 * took * 1.02);
-    expect(Object.keys({ ...counts[0], ...counts[1] }).sort()).toEqual(['200', '429']);
-  }, 90_000);
+    expect(statuses).toEqual(['200', '429']);
+  }, 150_000);
 
   it('share a quota: what one used is gone for the other', async () => {
     const key = keyOf('poor-prod');
