@@ -71,6 +71,7 @@ const rollup = (step: 'hour' | 'day') =>
     provider: text().notNull(),
     feature: text().notNull(),
     outcome: text().notNull(),
+    key_id: text().notNull(),
     calls: count(),
     attempts: count(),
     ...tokens(),
