@@ -1,10 +1,9 @@
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { EVENT_SCHEMA, systemClock, type Anomaly, type GatewayReport } from '@sluice/contracts';
+import { systemClock } from '@sluice/contracts';
 import { createEventQueue, createOutboxPublisher, createSnsPublisher, createSpineClients, openOutbox } from '@sluice/events';
 import { createAdapterRegistry, createTransport } from '@sluice/providers';
-import { createRetryBudget, type RetryBudget } from '@sluice/resilience';
 import { childTraceparent, createIds, createLogger, createMetrics, parseTraceparent, startAdminServer, type Logger } from '@sluice/service-kit';
+import { comeBack } from './come-back.ts';
 import { createConfigClient } from './config/config-client.ts';
 import type { GatewaySettings } from './environment.ts';
 import { createHeartbeats } from './http/heartbeats.ts';
@@ -16,12 +15,14 @@ import { createQuotaKeeper } from './metering/quota-keeper.ts';
 import { recover } from './metering/recover.ts';
 import { pipelineOf } from './pipeline.ts';
 import { createCallReport } from './report/call-report.ts';
+import { describeGateway } from './report/describe-gateway.ts';
 import { createGatewayMetrics } from './report/gateway-metrics.ts';
 import { accountAnomaly, breakerAnomaly } from './report/upstream-anomalies.ts';
 import { createUpstreamMetrics } from './report/upstream-metrics.ts';
 import { createHealthAnomalies } from './report/health-anomalies.ts';
 import { createKeyRefusals } from './report/key-refusals.ts';
 import { createLiveCounters } from './report/live-counters.ts';
+import { createPublishAnomaly, restartAnomaly } from './report/publish-anomaly.ts';
 import { createRefusalAnomalies } from './report/refusal-anomalies.ts';
 import { createQuotaAlerts } from './report/quota-alerts.ts';
 import { createReporter } from './report/reporter.ts';
@@ -43,17 +44,11 @@ import { createSettleStage } from './stages/settle/settle.ts';
 import { createBreakers } from './upstream/breakers.ts';
 import { createCapacity } from './upstream/capacity.ts';
 import { createHealthProbes } from './upstream/health-probes.ts';
+import { createRetryBudgets } from './upstream/retry-budgets.ts';
 import { createSecretResolver, missingSecrets } from './upstream/secrets.ts';
 
-/** How long a boot without a saved configuration waits for the control plane before it opens its port all the same. */
-const FIRST_CONFIG_MS = 15_000;
-/** How long a boot with a saved configuration waits to hear whether it may serve. */
-const FIRST_ANSWER_MS = 2_000;
-const REFUSED_RETRY_MS = 500;
 const HEARTBEAT_MS = 3_000;
 const HEALTH_MS = 1_000;
-/** Workspaces whose estimate errors are reported. */
-const REPORTED_ESTIMATES = 50;
 
 /**
  * Builds the gateway from its parts and opens its ports: configuration from disk or stream, quota counters, the calls
@@ -115,22 +110,7 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
     ...(settings.chaos && { onKill: () => process.kill(process.pid, 'SIGKILL') }),
   });
 
-  let anomalyCount = 0;
-  const publishAnomaly = (anomaly: Pick<Anomaly, 'type' | 'subject' | 'message' | 'samples'> & Partial<Pick<Anomaly, 'level' | 'tenant_id' | 'workspace'>>): void => {
-    anomalyCount += 1;
-    const event: Anomaly = {
-      schema: EVENT_SCHEMA,
-      event_id: `${settings.gatewayId}.${outbox.epoch}.anomaly.${anomalyCount}`,
-      occurred_at: new Date(clock.now()).toISOString(),
-      gateway_id: settings.gatewayId,
-      cell_id: settings.cellId,
-      count: 1,
-      ...anomaly,
-    };
-    const attributes = { type: event.type, ...(event.tenant_id === undefined ? {} : { tenant_id: event.tenant_id }) };
-    void otherEvents.publish([{ id: event.event_id, topic: 'anomaly-events', body: JSON.stringify(event), attributes }]);
-  };
-
+  const publishAnomaly = createPublishAnomaly({ gatewayId: settings.gatewayId, cellId: settings.cellId, epoch: () => outbox.epoch, publisher: otherEvents, clock });
   const counters = createLiveCounters({ clock });
   const refusals = createRefusalAnomalies({ gatewayId: settings.gatewayId, cellId: settings.cellId, publisher: otherEvents, clock });
   const keyRefusals = createKeyRefusals({ gatewayId: settings.gatewayId, epoch: () => outbox.epoch, publisher: otherEvents, clock });
@@ -166,12 +146,6 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
   };
   const registry = createAdapterRegistry();
   const estimator = createEstimator();
-  const budgets = new Map<string, RetryBudget>();
-  const retryBudget = (provider: string): RetryBudget => {
-    let budget = budgets.get(provider);
-    if (budget === undefined) budgets.set(provider, (budget = createRetryBudget({ clock })));
-    return budget;
-  };
   const secrets = createSecretResolver(env, settings.secretsDir);
   const transport = createTransport();
   const adapters = registry.get;
@@ -194,7 +168,7 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
       capacity,
       secrets,
       random: Math.random,
-      retryBudget,
+      retryBudget: createRetryBudgets({ clock }),
       onRecordFault: (call, error) => logger.error({ err: error, request_id: call.id }, 'the start of a call could not be recorded'),
       onAccount,
       onPassed: upstreamMetrics.passed,
@@ -238,45 +212,27 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
     onEarlyRefusal: gatewayMetrics.recordEarlyRefusal,
     onFault: (error, call, stage) => logger.error({ err: error, request_id: call.id, stage }, 'a stage failed'),
   });
-  const reporter = createReporter({ url: settings.controlPlaneUrl, token: settings.controlPlaneToken, clock, logger, counters, describe });
-
-  function describe(): Omit<GatewayReport, 'seconds'> {
-    const { stats } = outbox;
-    return {
-      gateway_id: settings.gatewayId,
-      cell_id: settings.cellId,
-      pid: process.pid,
-      started_at_ms: startedAtMs,
-      at_ms: clock.now(),
-      state: server.draining ? 'draining' : recovered ? 'serving' : 'starting',
-      config_version: config.version,
-      config_connected: config.connected,
-      config_age_ms: config.ageMs,
-      store: limits.kind === 'memory' ? 'memory' : limits.status.state === 'connected' ? 'valkey' : 'valkey_local_share',
-      estimates: estimator.errors(REPORTED_ESTIMATES).map(({ workspace, calls, uncalibratedPercent, calibratedPercent }) => ({
-        workspace,
-        calls,
-        uncalibrated_percent: uncalibratedPercent,
-        calibrated_percent: calibratedPercent,
-      })),
-      outbox: {
-        epoch: stats.epoch,
-        last_sequence: stats.lastSequence,
-        published_sequence: stats.publishedSequence,
-        acked_sequence: stats.ackedSequence,
-        pending: stats.pending,
-        oldest_age_ms: stats.oldestAgeMs,
-        bytes: stats.bytes,
-        segments: stats.segments,
-      },
-      rss_bytes: process.memoryUsage.rss(),
-      in_flight: server.inFlight,
-      breakers: breakerReports(),
-      pools: poolReports(),
-      missing_secrets: missingSecrets(config.current()?.providers.values() ?? [], secrets),
-    };
-  }
-
+  const reporter = createReporter({
+    url: settings.controlPlaneUrl,
+    token: settings.controlPlaneToken,
+    clock,
+    logger,
+    counters,
+    describe: () =>
+      describeGateway({
+        gatewayId: settings.gatewayId,
+        cellId: settings.cellId,
+        startedAtMs,
+        nowMs: clock.now(),
+        recovered,
+        server,
+        config,
+        limits,
+        estimator,
+        outbox: outbox.stats,
+        upstream: { breakers: breakerReports(), pools: poolReports(), missing_secrets: missingSecrets(config.current()?.providers.values() ?? [], secrets) },
+      }),
+  });
   const admin = await startAdminServer({
     host: settings.host,
     port: settings.adminPort,
@@ -286,31 +242,17 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
   config.start();
   // Before the counters are back: where the disk is full, only this makes room for what recovery has to record.
   outboxPublisher.start();
-  const bringBack = async (): Promise<void> => {
-    const current = config.current();
-    if (current === undefined) return;
-    const result = await recover({ config: current, outbox, unmatched: opened.unmatched, settled: opened.replay(), firstOnDisk: opened.firstOnDisk, limits, quotas, clock, onDiskFault: (error) => logger.error({ err: error }, 'an interrupted call cannot be recorded; tried again until the disk takes it') });
-    recovered = true;
-    logger.info({ ...result, config_version: current.version }, 'counters are in force');
-    if (opened.reopened) {
-      publishAnomaly({
-        type: 'gateway.restarted',
-        subject: settings.gatewayId,
-        message: `Gateway ${settings.gatewayId} restarted; ${result.interrupted} ${result.interrupted === 1 ? 'call was' : 'calls were'} interrupted.`,
-        samples: opened.unmatched.slice(0, 5).map((started) => started.request_id),
-      });
-    }
-  };
-  const waitForConfig = async (): Promise<void> => {
-    while (!recovered && !server.draining) {
-      await sleep(REFUSED_RETRY_MS);
-      if (await config.ready(FIRST_CONFIG_MS)) await bringBack();
-    }
-  };
-  // The saved configuration would do at once, but the control plane may know that another gateway serves the cell.
-  if (await config.ready(FIRST_CONFIG_MS)) await config.tried(FIRST_ANSWER_MS);
-  await bringBack();
-  if (!recovered) void waitForConfig().catch((error: unknown) => logger.error({ err: error }, 'the first configuration could not be put in force'));
+  await comeBack({
+    config,
+    stopped: () => server.draining,
+    onFault: (error) => logger.error({ err: error }, 'the first configuration could not be put in force'),
+    recover: async (current) => {
+      const result = await recover({ config: current, outbox, unmatched: opened.unmatched, settled: opened.replay(), firstOnDisk: opened.firstOnDisk, limits, quotas, clock, onDiskFault: (error) => logger.error({ err: error }, 'an interrupted call cannot be recorded; tried again until the disk takes it') });
+      recovered = true;
+      logger.info({ ...result, config_version: current.version }, 'counters are in force');
+      if (opened.reopened) publishAnomaly(restartAnomaly(settings.gatewayId, result.interrupted, opened.unmatched));
+    },
+  });
   const { url } = await server.listen(settings.port, settings.host);
   logger.info({ url, admin: admin.url, gateway_id: settings.gatewayId, epoch: outbox.epoch }, 'serving');
   quotas.start();

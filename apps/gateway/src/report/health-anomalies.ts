@@ -1,4 +1,4 @@
-import type { QuotaAnomaly } from './quota-alerts.ts';
+import type { FoundAnomaly } from './publish-anomaly.ts';
 
 /** Records that wait this long for the ledger are told. */
 const OUTBOX_AGE_MS = 60_000;
@@ -17,10 +17,10 @@ export interface HealthFigures {
  * Tells once when records age in the outbox, when it is full, and when the configuration ages; again only after the
  * fault was gone. Called each second.
  */
-export function createHealthAnomalies(publish: (anomaly: QuotaAnomaly) => void): (figures: HealthFigures) => void {
+export function createHealthAnomalies(publish: (anomaly: FoundAnomaly) => void): (figures: HealthFigures) => void {
   const told = new Set<string>();
 
-  function tell(type: QuotaAnomaly['type'], wrong: boolean, subject: string, message: () => string): void {
+  function tell(type: FoundAnomaly['type'], wrong: boolean, subject: string, message: () => string): void {
     if (!wrong) told.delete(type);
     else if (!told.has(type)) {
       told.add(type);

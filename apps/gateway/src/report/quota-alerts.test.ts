@@ -1,5 +1,6 @@
 import type { LimitsView, QuotaView } from '@sluice/contracts';
-import { createQuotaAlerts, type QuotaAnomaly } from './quota-alerts.ts';
+import type { FoundAnomaly } from './publish-anomaly.ts';
+import { createQuotaAlerts } from './quota-alerts.ts';
 
 const SUBJECT = { requestId: 'req_1', tenant: 'acme', workspace: 'acme-prod' };
 const viewOf = (used: number, more: Partial<QuotaView> = {}): LimitsView => ({
@@ -11,7 +12,7 @@ const viewOf = (used: number, more: Partial<QuotaView> = {}): LimitsView => ({
 });
 
 function alerts() {
-  const published: QuotaAnomaly[] = [];
+  const published: FoundAnomaly[] = [];
   const tell = createQuotaAlerts((anomaly) => published.push(anomaly));
   return { published, tell: (used: number, more?: Partial<QuotaView>) => tell(viewOf(used, more), SUBJECT) };
 }

@@ -1,11 +1,10 @@
-import type { Anomaly, LimitsView, QuotaView } from '@sluice/contracts';
+import type { LimitsView, QuotaView } from '@sluice/contracts';
+import type { FoundAnomaly } from './publish-anomaly.ts';
 
 /** Below this share of the threshold that was told last, a window may warn again: it has begun anew or slid on. */
 const FORGET_BELOW = 0.9;
 /** Windows that are remembered; beyond it the oldest is forgotten, and may warn once more. */
 const MAX_WINDOWS = 100_000;
-
-export type QuotaAnomaly = Pick<Anomaly, 'type' | 'subject' | 'message' | 'samples'> & Partial<Pick<Anomaly, 'level' | 'tenant_id' | 'workspace'>>;
 
 /** Whose call it was that met the window. */
 export interface AlertSubject {
@@ -18,7 +17,7 @@ export interface AlertSubject {
  * Tells once when the use of a quota window, with what running calls have reserved, reaches one of its `alertAtPercent`
  * thresholds: `quota.warning` below 100 %, `quota.exhausted` from there on.
  */
-export function createQuotaAlerts(publish: (anomaly: QuotaAnomaly) => void): (view: LimitsView, subject: AlertSubject) => void {
+export function createQuotaAlerts(publish: (anomaly: FoundAnomaly) => void): (view: LimitsView, subject: AlertSubject) => void {
   /** The highest threshold that was told, by window. */
   const told = new Map<string, number>();
 
@@ -47,7 +46,7 @@ function highestReached(thresholds: readonly number[], percent: number): number 
   return reached;
 }
 
-function anomalyOf(quota: QuotaView, percent: number, { requestId, tenant, workspace }: AlertSubject): QuotaAnomaly {
+function anomalyOf(quota: QuotaView, percent: number, { requestId, tenant, workspace }: AlertSubject): FoundAnomaly {
   const owner = quota.level === 'tenant' ? `Tenant ${tenant}` : quota.level === 'workspace' ? `Workspace ${workspace}` : `A key of workspace ${workspace}`;
   const what = `quota '${quota.window}' (${amount(quota.used, quota)} of ${amount(quota.limit, quota)})`;
   const exhausted = percent >= 100;
