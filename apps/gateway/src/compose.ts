@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { systemClock } from '@sluice/contracts';
 import { createEventQueue, createOutboxPublisher, createSnsPublisher, createSpineClients, openOutbox } from '@sluice/events';
 import { createAdapterRegistry, createTransport } from '@sluice/providers';
-import { childTraceparent, createIds, createLogger, createMetrics, parseTraceparent, startAdminServer, type Logger } from '@sluice/service-kit';
+import { childTraceparent, createIds, createLineLog, createMetrics, parseTraceparent, startAdminServer, type Logger } from '@sluice/service-kit';
 import { comeBack } from './come-back.ts';
 import { createConfigClient } from './config/config-client.ts';
 import type { GatewaySettings } from './environment.ts';
@@ -58,7 +58,7 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
   const clock = systemClock;
   const startedAtMs = clock.now();
   const ids = createIds({ clock });
-  const callLog = createLogger({ service: 'gateway', level: settings.logLevel, highVolume: true });
+  const callLog = createLineLog({ service: 'gateway', level: settings.logLevel });
   const metrics = createMetrics({ service: 'gateway', processMetrics: true });
   const limits = createLimits(settings, clock, logger);
   const spine = () => createSpineClients({ ...(settings.spineEndpoint === undefined ? {} : { endpoint: settings.spineEndpoint }), ...(settings.awsAccount === undefined ? {} : { account: settings.awsAccount }), region: settings.region });
@@ -187,7 +187,7 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
       onCounted: (origin) => quotas.counted(origin.epoch, origin.sequence),
       report: createCallReport({
         clock,
-        logger: callLog,
+        log: callLog,
         counters,
         anomalies: refusals,
         quotaAlerts: createQuotaAlerts(publishAnomaly),

@@ -1,4 +1,7 @@
 export * from './logger.ts';
+export * from './line-log.ts';
+export * from './iso-time.ts';
+export * from './json-text.ts';
 export * from './config.ts';
 export * from './metrics.ts';
 export * from './ids.ts';

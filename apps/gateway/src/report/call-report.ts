@@ -1,8 +1,8 @@
 import { totalTokens, type Clock } from '@sluice/contracts';
+import { jsonString, optionalMember, type LineLog } from '@sluice/service-kit';
 import type { Call } from '../call.ts';
 import { overheadUs } from '../metering/usage-events.ts';
 import type { CallEnd } from '../stages/settle/settle.ts';
-import type { Log } from '../log.ts';
 import type { GatewayMetrics } from './gateway-metrics.ts';
 import type { LiveCounters } from './live-counters.ts';
 import type { createQuotaAlerts } from './quota-alerts.ts';
@@ -10,7 +10,7 @@ import type { RefusalAnomalies } from './refusal-anomalies.ts';
 
 export interface CallReportDeps {
   readonly clock: Clock;
-  readonly logger: Log;
+  readonly log: LineLog;
   readonly counters: LiveCounters;
   readonly anomalies: RefusalAnomalies;
   readonly quotaAlerts: ReturnType<typeof createQuotaAlerts>;
@@ -18,7 +18,7 @@ export interface CallReportDeps {
 }
 
 /** Step 6 of the settle contract: one log line, live counters, metrics, and the anomaly of a refusal. */
-export function createCallReport({ clock, logger, counters, anomalies, quotaAlerts, metrics }: CallReportDeps): (call: Call, end: CallEnd) => void {
+export function createCallReport({ clock, log, counters, anomalies, quotaAlerts, metrics }: CallReportDeps): (call: Call, end: CallEnd) => void {
   return (call, end) => {
     const owner = call.key?.workspace;
     const { queueMs, startedAt, firstByteAt } = call.timing;
@@ -43,34 +43,30 @@ export function createCallReport({ clock, logger, counters, anomalies, quotaAler
       anomalies.record({ outcome: end.outcome, requestId: call.id, tenant: owner?.tenant.id, workspace: owner?.workspace.slug, limit: call.refusal.limit });
     }
     if (call.view !== undefined && owner !== undefined) quotaAlerts(call.view, { requestId: call.id, tenant: owner.tenant.id, workspace: owner.workspace.slug });
-    logger.info(line(call, end, overhead), 'call');
+    if (log.enabled) log.info(members(call, end, overhead), clock.now(), 'call');
   };
 }
 
-function line(call: Call, end: CallEnd, overhead: number): object {
+/** The line's members as text: an object of as many fields costs several times that, and this is made for each call. */
+function members(call: Call, { outcome, status, figures, totalMs }: CallEnd, overhead: number): string {
+  const { key, resolved, answer, refusal, timing } = call;
   const quota = call.view?.quotas[0];
-  return {
-    request_id: call.id,
-    client_request_id: call.clientRequestId,
-    traceparent: call.traceparent,
-    tenant: call.key?.workspace.tenant.id,
-    workspace: call.key?.workspace.workspace.slug,
-    key_id: call.key?.record.keyId,
-    operation: call.operation,
-    stream: call.resolved?.inbound.stream,
-    model: call.answer?.attempt.model ?? call.resolved?.candidates[0].id,
-    provider: call.answer?.attempt.provider.id,
-    outcome: end.outcome,
-    status: end.status,
-    refusal: call.refusal?.code,
-    limit: call.refusal?.limit,
-    attempts: call.attempts.length,
-    fallback_reason: call.fallbackReason,
-    tokens: end.figures === undefined ? undefined : totalTokens(end.figures.usage),
-    billed_nanousd: end.figures?.billedNanoUsd,
-    quota_remaining: quota === undefined ? undefined : Math.max(0, quota.limit - quota.used),
-    queue_ms: Math.round(call.timing.queueMs * 10) / 10,
-    overhead_us: overhead,
-    total_ms: Math.round(end.totalMs * 10) / 10,
-  };
+  return (
+    `"request_id":"${call.id}"${optionalMember('client_request_id', call.clientRequestId)},"traceparent":"${call.traceparent}"` +
+    (key === undefined ? '' : `,"tenant":${jsonString(key.workspace.tenant.id)},"workspace":"${key.workspace.workspace.slug}","key_id":"${key.record.keyId}"`) +
+    `,"operation":"${call.operation}"` +
+    (resolved === undefined ? '' : `,"stream":${resolved.inbound.stream}`) +
+    optionalMember('model', answer?.attempt.model ?? resolved?.candidates[0].id) +
+    optionalMember('provider', answer?.attempt.provider.id) +
+    `,"outcome":"${outcome}","status":${status}` +
+    (refusal === undefined ? '' : `,"refusal":"${refusal.code}"${refusal.limit === undefined ? '' : `,"limit":${JSON.stringify(refusal.limit)}`}`) +
+    `,"attempts":${call.attempts.length}${optionalMember('fallback_reason', call.fallbackReason)}` +
+    (figures === undefined ? '' : `,"tokens":${totalTokens(figures.usage)},"billed_nanousd":${figures.billedNanoUsd}`) +
+    (quota === undefined ? '' : `,"quota_remaining":${Math.max(0, quota.limit - quota.used)}`) +
+    `,"queue_ms":${tenths(timing.queueMs)},"overhead_us":${overhead},"total_ms":${tenths(totalMs)}`
+  );
+}
+
+function tenths(ms: number): number {
+  return Math.round(ms * 10) / 10;
 }

@@ -7,6 +7,7 @@ import { lockFolder } from './folder-lock.ts';
 import { nodeFiles } from './outbox-files.ts';
 import { BYTES_PER_OPEN_CALL, createOutboxHealth } from './outbox-health.ts';
 import { FrameBuffer } from './record.ts';
+import { settledText, startedText } from './record-text.ts';
 import { scanFolder } from './scan-folder.ts';
 import { noteSettled, type Segment } from './segment.ts';
 import { createReader } from './segment-reader.ts';
@@ -16,7 +17,7 @@ import { createWorkspaceShares } from './workspace-shares.ts';
 type Unstamped = Omit<CallSettled, keyof EventOrigin>;
 type Queued =
   | { readonly kind: 'started'; readonly event: CallStarted; readonly done: (origin: undefined) => void; readonly fail: (error: Error) => void }
-  | { readonly kind: 'settled'; readonly event: Unstamped; readonly done: (origin: EventOrigin | undefined) => void; readonly fail: (error: Error) => void };
+  | { readonly kind: 'settled'; readonly event: Unstamped; readonly asRead?: string; readonly done: (origin: EventOrigin | undefined) => void; readonly fail: (error: Error) => void };
 
 const SEGMENT_BYTES = 8 * 1024 * 1024;
 const SEGMENTS_AT_LEAST = 16;
@@ -92,9 +93,10 @@ export function openOutbox(options: OutboxOptions): OpenedOutbox {
     frames.clear();
     sizes = [];
     let next = sequence;
+    // What was read from the disk is written as it was read, also what another version put into it.
     for (const event of starts) sizes.push(frames.add(JSON.stringify(event)));
-    for (const { kind, event } of batch) {
-      sizes.push(frames.add(kind === 'started' ? JSON.stringify(event) : `${JSON.stringify(event).slice(0, -1)}${originText}${(next += 1)}}`));
+    for (const item of batch) {
+      sizes.push(frames.add(item.kind === 'started' ? startedText(item.event) : `${item.asRead ?? settledText(item.event)}${originText}${(next += 1)}}`));
     }
     writer.write(frames);
     bytes += frames.length;
@@ -267,7 +269,10 @@ export function openOutbox(options: OutboxOptions): OpenedOutbox {
     },
   };
 
-  for (const stray of scan.strays) queue.push({ kind: 'settled', event: withoutOrigin(stray), done: () => undefined, fail: () => undefined });
+  for (const stray of scan.strays) {
+    const event = withoutOrigin(stray);
+    queue.push({ kind: 'settled', event, asRead: JSON.stringify(event).slice(0, -1), done: () => undefined, fail: () => undefined });
+  }
   health.begin();
   flush();
   return {
