@@ -16,6 +16,9 @@ interface PlanNumbers {
   readonly auditExport: boolean;
 }
 
+/** The window that counts a calendar month's tokens. */
+export const MONTH_WINDOW = 'monthly-tokens';
+
 /** The plans of the demo. */
 export const DEMO_PLANS: readonly PlanNumbers[] = [
   { id: 'enterprise', displayName: 'Enterprise', perSecond: 50, burst: 100, inFlight: 100, queued: 100, tokensPerMinute: 3_000_000, monthlyTokens: 500_000_000, quotaMode: 'soft', priority: 'high', feeUsd: 2_000, auditExport: true },
@@ -30,7 +33,7 @@ export function planLimits(plan: PlanNumbers): Limits {
     tokens: { perMinute: plan.tokensPerMinute },
     concurrency: { inFlight: plan.inFlight, queued: plan.queued },
     quotas: [
-      { id: 'monthly-tokens', meter: 'total_tokens', span: { kind: 'calendar', period: 'month' }, limit: plan.monthlyTokens, mode: plan.quotaMode, alertAtPercent: [80, 100] },
+      { id: MONTH_WINDOW, meter: 'total_tokens', span: { kind: 'calendar', period: 'month' }, limit: plan.monthlyTokens, mode: plan.quotaMode, alertAtPercent: [80, 100] },
     ],
   };
 }

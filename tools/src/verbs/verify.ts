@@ -6,6 +6,7 @@ import { signInAsOperator } from './operator-api.ts';
 import { collectEvidence } from './collect-evidence.ts';
 import { reconcile, settledLedger } from './reconcile.ts';
 import { reconcileCalls, reconcileGateway } from './reconcile-calls.ts';
+import { countedMonths, reconcileMonths } from './reconcile-quotas.ts';
 import { verifyTopology } from './verify-topology.ts';
 
 /** Checks that what is deployed equals what is declared and that the ledger agrees with the providers' own count. */
@@ -35,6 +36,7 @@ async function verifyLedger(settings: StackSettings, stack: StackFile, from: Dat
   const { ledger, providers } = await settledLedger(api, stack, from);
   const evidence = await collectEvidence(api, stack, settings, from);
   const { rows, calls, gateways, rollupFaults } = evidence;
+  const months = await countedMonths(api, stack);
   const since = `since ${from.toISOString()}`;
   const unnamed = calls.forgotten ? reconcile(ledger, providers) : [];
   const verdicts = [
@@ -43,6 +45,7 @@ async function verifyLedger(settings: StackSettings, stack: StackFile, from: Dat
       [...reconcileCalls(calls), ...unnamed],
     ),
     report(`Ledger holds each call that its gateways counted: ${gateways.map((one) => `${one.gatewayId} ${one.lastSequence}`).join(', ') || 'no gateway is live'}`, gateways.flatMap((one) => reconcileGateway(one, rows))),
+    report(`Quota counters of this month equal the ledger: ${months.map((month) => `${month.owner} ${month.counted}`).join(', ')}`, reconcileMonths(months)),
     report(`Rollups by hour and day equal the sum of the rows ${since}`, rollupFaults),
   ];
   return verdicts.every(Boolean);
