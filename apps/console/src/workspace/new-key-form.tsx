@@ -56,11 +56,11 @@ export function NewKeyForm({ slug, onMade }: { slug: string; onMade: (view: NewK
         </select>
       </label>
       <label>
-        Models <span className="muted">all when empty</span>
+        <span>Models <span className="muted">(all when empty)</span></span>
         <input value={models} placeholder="sim-small, sim-medium" onChange={(e) => setModels(e.target.value)} />
       </label>
       <label>
-        From addresses <span className="muted">everywhere when empty</span>
+        <span>From addresses <span className="muted">(any when empty)</span></span>
         <input value={addresses} placeholder="203.0.113.0/24" onChange={(e) => setAddresses(e.target.value)} />
       </label>
       <button className="primary" disabled={make.isPending}>{make.isPending ? 'Making …' : 'Make key'}</button>
