@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import { createRequire } from 'node:module';
+import type * as Ioredis from 'ioredis';
 import type { Authority } from './authority.ts';
 import { createTierLimitStore, type TierLimitStore, type TierOptions } from './tier-limit-store.ts';
 import { ADMIT_SCRIPT, REGISTER_SCRIPT, SETTLE_SCRIPT, TOUCH_SCRIPT } from './valkey-scripts.ts';
@@ -24,6 +25,9 @@ interface Script {
 const script = (source: string): Script => ({ source, sha: createHash('sha1').update(source).digest('hex') });
 const SCRIPTS = { admit: script(ADMIT_SCRIPT), settle: script(SETTLE_SCRIPT), touch: script(TOUCH_SCRIPT), register: script(REGISTER_SCRIPT) };
 
+/** Loaded on first use: 8 MB of memory that a gateway with limits of its own has no need of. */
+const loadIoredis = (): typeof Ioredis => createRequire(import.meta.url)('ioredis') as typeof Ioredis;
+
 const FIRST_RETRY_MS = 50;
 const LONGEST_RETRY_MS = 3_000;
 
@@ -42,7 +46,7 @@ function connect({ url, cellId, gatewayId, livenessMs = 10_000, commandTimeoutMs
   const self = `${gatewayId}.${randomUUID()}`;
   const prefix = `sluice:${cellId}:`;
   const retryStrategy = (tries: number): number => FIRST_RETRY_MS + random() * Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(tries, 10));
-  const base: RedisOptions = {
+  const base: Ioredis.RedisOptions = {
     commandTimeout: commandTimeoutMs,
     connectTimeout: 2 * commandTimeoutMs,
     enableOfflineQueue: false,
@@ -56,6 +60,7 @@ function connect({ url, cellId, gatewayId, livenessMs = 10_000, commandTimeoutMs
     if (!/^(redis|rediss|valkey|valkeys):\/\//.test(node) || !URL.canParse(node)) throw new TypeError(`'${node}' is not the URL of a Valkey server, such as redis://127.0.0.1:6379`);
   }
   const plain = nodes.map((node) => node.replace(/^valkey/, 'redis'));
+  const { Cluster, Redis } = loadIoredis();
   const client = plain.length === 1 ? new Redis(plain[0] as string, base) : new Cluster(plain, { redisOptions: base, enableOfflineQueue: false, clusterRetryStrategy: retryStrategy });
 
   const run = async ({ source, sha }: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> => {

@@ -10,11 +10,19 @@ const STREAM_BYTES = 32 * 1024 * 1024;
 const event = (text: string): string => `data: {"choices":[{"index":0,"delta":{"content":"${text}"}}]}\n\n`;
 const framed = (text: string): Buffer => Buffer.from(`${text.length.toString(16)}\r\n${text}\r\n`);
 const CHUNK = framed(event('x'.repeat(32_000)));
+const END = Buffer.concat([framed('data: [DONE]\n\n'), Buffer.from('0\r\n\r\n')]);
 
-/** A provider that writes as fast as it is read; `short` in the body asks for a short stream. */
-function startProvider(): Promise<{ readonly url: string; readonly open: number; readonly sent: number; close(): void }> {
+/** Streams of this size, read at full speed before anything is measured: they make the process as large as work makes it. */
+const WARM_BYTES = 4 * 1024 * 1024;
+const WARM_STREAMS = 40;
+/** Nothing was sent between so many looks, half a second apart: then nothing moves any more. */
+const STILL_LOOKS = 4;
+
+/** A provider that writes as fast as it is read; `short` or `warm` in the body asks for a shorter stream. */
+function startProvider(): Promise<{ readonly url: string; readonly open: number; readonly begun: number; readonly sent: number; close(): void }> {
   const sockets = new Set<Socket>();
   let sent = 0;
+  let begun = 0;
   const server: Server = createServer((socket) => {
     sockets.add(socket);
     socket.on('error', () => undefined);
@@ -22,19 +30,22 @@ function startProvider(): Promise<{ readonly url: string; readonly open: number;
     socket.on('data', (request: Buffer) => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n');
       if (request.includes('short')) {
-        socket.write(Buffer.concat([framed(event('Hi')), framed('data: [DONE]\n\n'), Buffer.from('0\r\n\r\n')]));
+        socket.write(Buffer.concat([framed(event('Hi')), END]));
         return;
       }
-      let left = STREAM_BYTES;
+      const warm = request.includes('warm');
+      if (!warm) begun += 1;
+      let left = warm ? WARM_BYTES : STREAM_BYTES;
       const more = (): void => {
         while (left > 0) {
           left -= CHUNK.length;
-          sent += CHUNK.length;
+          if (!warm) sent += CHUNK.length;
           if (!socket.write(CHUNK)) {
             socket.once('drain', more);
             return;
           }
         }
+        if (warm) socket.write(END);
       };
       more();
     });
@@ -45,6 +56,9 @@ function startProvider(): Promise<{ readonly url: string; readonly open: number;
         url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
         get open() {
           return sockets.size;
+        },
+        get begun() {
+          return begun;
         },
         get sent() {
           return sent;
@@ -88,9 +102,10 @@ export async function stopReading(readers: number): Promise<StoppedReaders> {
     slots: 2 * readers,
     primaryUrl: provider.url,
   });
-  const short = () => chat(stack.url, { key: keyOf('globex-prod'), stream: true, body: { messages: [{ role: 'user', content: 'short' }] } });
+  const read = (content: string) => chat(stack.url, { key: keyOf('globex-prod'), stream: true, body: { messages: [{ role: 'user', content }] } });
+  const short = () => read('short');
   try {
-    for (let i = 0; i < 20; i += 1) await short();
+    for (let i = 0; i < WARM_STREAMS; i += 4) await Promise.all([read('warm'), read('warm'), read('warm'), read('warm')]);
     const before = rss(stack.gateway.pid);
     const kept = provider.open;
     const body = JSON.stringify({ model: 'sim-small', stream: true, messages: [{ role: 'user', content: 'long' }] });
@@ -103,12 +118,15 @@ export async function stopReading(readers: number): Promise<StoppedReaders> {
       sockets.push(socket);
     }
     let last = 0;
-    const still = (): void => {
-      const moved = provider.sent - last;
-      last = provider.sent;
-      if (last === 0 || moved > 0) throw new Error(`the provider still sends: ${last} bytes`);
-    };
-    await eventually(still, { timeoutMs: 25_000, everyMs: 500 }).catch(() => undefined);
+    let looks = 0;
+    await eventually(
+      () => {
+        looks = provider.begun === readers && provider.sent === last ? looks + 1 : 0;
+        last = provider.sent;
+        if (looks < STILL_LOOKS) throw new Error(`${provider.begun} streams have begun, the provider still sends: ${last} bytes`);
+      },
+      { timeoutMs: 45_000, everyMs: 500 },
+    );
     const after = rss(stack.gateway.pid);
     const { text } = await short();
     for (const socket of sockets.splice(0)) socket.destroy();
