@@ -4,15 +4,17 @@ import type { CancelToken } from '../../cancel-token.ts';
 export type CollectedBody =
   | { readonly kind: 'whole'; readonly body: Buffer }
   | { readonly kind: 'too_large' }
+  | { readonly kind: 'no_room' }
   | { readonly kind: 'silence' }
   | { readonly kind: 'gone' };
 
 /**
  * Reads a request body into one buffer, never more than `maxBytes` of it.
  *
+ * @param hasRoom asked with each part but the first, which is one read of a socket; false ends the reading.
  * @param silenceMs how long the caller may send nothing before the body counts as never coming.
  */
-export function collectBody(request: IncomingMessage, maxBytes: number, silenceMs: number, cancel: CancelToken): Promise<CollectedBody> {
+export function collectBody(request: IncomingMessage, maxBytes: number, silenceMs: number, cancel: CancelToken, hasRoom: (size: number) => boolean): Promise<CollectedBody> {
   return new Promise((resolve) => {
     let first: Buffer | undefined;
     let chunks: Buffer[] | undefined;
@@ -34,8 +36,14 @@ export function collectBody(request: IncomingMessage, maxBytes: number, silenceM
         settle({ kind: 'too_large' });
         return;
       }
-      if (first === undefined) first = chunk;
-      else (chunks ??= [first]).push(chunk);
+      if (first === undefined) {
+        first = chunk;
+        return;
+      }
+      (chunks ??= [first]).push(chunk);
+      if (hasRoom(size)) return;
+      request.pause();
+      settle({ kind: 'no_room' });
     };
     const onEnd = (): void => {
       settle({ kind: 'whole', body: chunks === undefined ? (first ?? Buffer.alloc(0)) : Buffer.concat(chunks, size) });

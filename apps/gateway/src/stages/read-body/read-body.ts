@@ -5,7 +5,9 @@ import type { Call } from '../../call.ts';
 import type { CompiledKey } from '../../compiled-config.ts';
 import { cancelRefusal } from '../../pipeline.ts';
 import type { Stage } from '../../stage.ts';
+import { createBodyMemory, type BodyMemory } from './body-memory.ts';
 import { collectBody, type CollectedBody } from './collect-body.ts';
+import { createParseTurns, type ParseTurns } from './parse-turns.ts';
 import { duplicateTopLevelKey } from './top-level-keys.ts';
 
 /** Fields that decide about model, price, limits or output; two parsers must not disagree about them. */
@@ -13,6 +15,8 @@ const WATCHED_KEYS: ReadonlySet<string> = new Set([
   'model', 'stream', 'max_tokens', 'max_completion_tokens', 'n', 'user', 'messages', 'tools', 'metadata', 'stream_options', 'input', 'sim',
 ]);
 const DEFAULT_SILENCE_MS = 30_000;
+/** Bodies up to this size are parsed in less time than the rest of a call takes. */
+const SMALL_BYTES = 8 * 1024;
 /** `application/json`, `application/vnd.x+json`, with parameters or without. */
 const JSON_TYPE = /^\s*(application|text)\/([\w.-]+\+)?json\s*(;|$)/i;
 
@@ -20,22 +24,49 @@ export interface ReadBodyDeps {
   readonly clock: Clock;
   /** How long a caller may stop in the middle of its body. */
   readonly silenceMs?: number;
+  readonly memory?: BodyMemory;
+  readonly turns?: ParseTurns;
 }
 
-/** Reads the body within the workspace's cap and parses it once. */
-export function createReadBodyStage({ clock, silenceMs = DEFAULT_SILENCE_MS }: ReadBodyDeps): Stage {
+/**
+ * Reads the body within the workspace's cap and parses it once. No limit has been looked at yet, so what one tenant's bodies
+ * take of memory and of the process's time is bounded here.
+ */
+export function createReadBodyStage({ clock, silenceMs = DEFAULT_SILENCE_MS, memory = createBodyMemory(), turns = createParseTurns({ clock }) }: ReadBodyDeps): Stage {
   return {
     name: 'read_body',
     async run(call) {
-      const { maxBodyBytes } = (call.key as CompiledKey).workspace.policy;
+      const { policy, tenant } = (call.key as CompiledKey).workspace;
+      const { maxBodyBytes } = policy;
       const early = refuseByHeaders(call.request, maxBodyBytes);
       if (early !== undefined) return early;
       const startedAt = clock.monotonic();
-      const collected = await collectBody(call.request, maxBodyBytes, silenceMs, call.cancel);
-      call.timing.bodyReadMs = clock.monotonic() - startedAt;
-      return collected.kind === 'whole' ? parse(call, collected.body) : incomplete(call, collected, maxBodyBytes, silenceMs);
+      let held = 0;
+      const collected = await collectBody(call.request, maxBodyBytes, silenceMs, call.cancel, (size) => {
+        if (!memory.take(tenant.id, held, size - held)) return false;
+        held = size;
+        return true;
+      });
+      try {
+        const turn = collected.kind === 'whole' && collected.body.length > SMALL_BYTES ? turns.turn(tenant.id, call.cancel) : undefined;
+        if (turn !== undefined) await turn;
+        call.timing.bodyReadMs = clock.monotonic() - startedAt;
+        if (collected.kind !== 'whole') return incomplete(call, collected, maxBodyBytes, silenceMs);
+        return collected.body.length > SMALL_BYTES ? parseInTurn(call, collected.body, tenant.id) : parse(call, collected.body);
+      } finally {
+        memory.give(tenant.id, held);
+      }
     },
   };
+
+  function parseInTurn(call: Call, body: Buffer, tenantId: string): Refusal | undefined {
+    const startedAt = clock.monotonic();
+    try {
+      return call.cancel.reason === undefined ? parse(call, body) : cancelRefusal(call);
+    } finally {
+      turns.spent(tenantId, clock.monotonic() - startedAt);
+    }
+  }
 }
 
 function refuseByHeaders(request: IncomingMessage, maxBodyBytes: number): Refusal | undefined {
@@ -55,6 +86,8 @@ function incomplete(call: Call, collected: Exclude<CollectedBody, { kind: 'whole
   switch (collected.kind) {
     case 'too_large':
       return tooLarge(maxBodyBytes);
+    case 'no_room':
+      return { code: 'shed', message: 'Too many large request bodies of this customer are on their way; send this one again.', retryAfterMs: 1_000 };
     case 'silence':
       return { code: 'request_timeout', message: `The request body stopped coming for ${silenceMs / 1000} s before its end.` };
     case 'gone':

@@ -100,3 +100,10 @@ it('a model without the ability is refused for the operation', () => {
   expect(resolve({ body: { model: 'embedder' } }).refusal).toMatchObject({ code: 'invalid_value', param: 'model' });
   expect(resolve({ operation: 'embeddings', body: { model: 'embedder', input: 'x' } }).refusal).toBeUndefined();
 });
+
+it('the bound is the one that the dialect knows, or a caller could reserve less than it may use', () => {
+  const boundOf = (operation: 'chat' | 'messages', fields: object) => resolve({ operation, body: { max_tokens: 500, ...fields } }).resolved?.maxOutputTokens;
+  expect(boundOf('chat', { max_tokens: undefined, max_output_tokens: 1 })).toBeUndefined();
+  expect(boundOf('chat', { max_completion_tokens: 1 })).toBe(500);
+  expect(boundOf('messages', { max_completion_tokens: 1, max_output_tokens: 1 })).toBe(500);
+});

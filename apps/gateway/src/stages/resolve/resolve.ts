@@ -59,7 +59,7 @@ export function createResolveStage({ clock, planner }: { clock: Clock; planner: 
         feature,
         tags,
         endUser: endUserOf(call.operation, body),
-        maxOutputTokens: maxOutputOf(body),
+        maxOutputTokens: maxOutputOf(call.operation, body),
         choices: typeof body.n === 'number' ? body.n : 1,
         billedPrice,
         priceVersion: priceBook.version,
@@ -125,7 +125,9 @@ function endUserOf(operation: Operation, body: Body): string | undefined {
   return typeof user === 'string' && user !== '' ? user.slice(0, MAX_END_USER) : undefined;
 }
 
-function maxOutputOf(body: Body): number | undefined {
-  const bound = body.max_completion_tokens ?? body.max_tokens ?? body.max_output_tokens;
-  return typeof bound === 'number' && Number.isInteger(bound) && bound > 0 ? bound : undefined;
+/** The bound that the call's own dialect knows. Of OpenAI's two names a provider may know one only, so the larger counts. */
+function maxOutputOf(operation: Operation, body: Body): number | undefined {
+  const bounds = operation === 'messages' ? [body.max_tokens] : operation === 'responses' ? [body.max_output_tokens] : [body.max_completion_tokens, body.max_tokens];
+  const given = bounds.filter((bound): bound is number => typeof bound === 'number' && Number.isInteger(bound) && bound > 0);
+  return given.length === 0 ? undefined : Math.max(...given);
 }

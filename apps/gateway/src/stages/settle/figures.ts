@@ -1,5 +1,6 @@
 import { ERROR_CATALOGUE, priceUsage, zeroUsage, type CallAttempt, type Outcome, type TokenUsage } from '@sluice/contracts';
 import type { Call, CallFigures, Resolved } from '../../call.ts';
+import { estimatedInput } from '../../metering/estimated-input.ts';
 import { finalUsage, type SeenAnswer } from '../../metering/final-usage.ts';
 import { OUTCOME_OF_FAULT } from '../attempt/try-once.ts';
 
@@ -36,7 +37,8 @@ function exactFigures(call: Call): CallFigures {
     const fault = answer.kind === 'stream' ? answer.fault : undefined;
     attempt.outcome = fault !== undefined ? OUTCOME_OF_FAULT[fault.kind] : call.cancel.reason !== undefined || call.stoppedByQuota ? 'cancelled' : 'truncated';
   }
-  const final = finalUsage(seen, call.reservation?.inputTokens ?? 0);
+  const expected = call.reservation?.inputTokens ?? 0;
+  const final = finalUsage(seen, seen.usage === undefined ? estimatedInput(expected, (call.resolved as Resolved).inbound.body) : expected);
   // Where nothing was generated nothing is billed, but what the provider counted is our cost all the same.
   const owed = final.abortCase === 'no_bytes' && seen.usage !== undefined;
   const usage = owed ? seen.usage : final.usage;

@@ -1,0 +1,50 @@
+const MIB = 1024 * 1024;
+const DEFAULTS: BodyMemoryBounds = { tenantBytes: 128 * MIB, processBytes: 512 * MIB, floorBytes: 16 * MIB };
+
+export interface BodyMemoryBounds {
+  /** What the unread bodies of a tenant may take together. */
+  readonly tenantBytes: number;
+  /** The same for all tenants; beyond it each may keep the floor only. */
+  readonly processBytes: number;
+  /** What a tenant may always keep, whatever the others do. */
+  readonly floorBytes: number;
+}
+
+/**
+ * Bounds the memory of bodies that are not read yet: they come before every limit, and a caller may take minutes for each.
+ */
+export interface BodyMemory {
+  /**
+   * False, and nothing is taken, when there is no room for more.
+   *
+   * @param held what this body holds so far; a tenant's only body always has room.
+   */
+  take(tenantId: string, held: number, bytes: number): boolean;
+  give(tenantId: string, bytes: number): void;
+}
+
+export function createBodyMemory(bounds: Partial<BodyMemoryBounds> = {}): BodyMemory {
+  const { tenantBytes, processBytes, floorBytes } = { ...DEFAULTS, ...bounds };
+  const tenants = new Map<string, number>();
+  let total = 0;
+
+  function change(tenantId: string, now: number, by: number): void {
+    total += by;
+    if (now + by === 0) tenants.delete(tenantId);
+    else tenants.set(tenantId, now + by);
+  }
+
+  return {
+    take(tenantId, held, bytes) {
+      const now = tenants.get(tenantId) ?? 0;
+      const after = now + bytes;
+      const full = after > tenantBytes || (total + bytes > processBytes && after > floorBytes);
+      if (full && now > held) return false;
+      change(tenantId, now, bytes);
+      return true;
+    },
+    give(tenantId, bytes) {
+      if (bytes > 0) change(tenantId, tenants.get(tenantId) ?? 0, -bytes);
+    },
+  };
+}
