@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { ConfigSnapshot, DEFAULT_CELL_ID, portsFrom } from '@sluice/contracts';
 import { freePortBase } from '@sluice/testing';
 import { randomBase62 } from '../stack/secrets.ts';
+import { GATEWAY_MEMORY } from '../stack/stack-parts.ts';
 import { buildApp, startBenchProcess, type BenchProcess } from './bench-process.ts';
 import { benchSnapshot } from './bench-snapshot.ts';
 import { findNginx, startNginx } from './nginx-target.ts';
@@ -56,6 +57,7 @@ export async function startBenchTargets(root: string, env: NodeJS.ProcessEnv): P
     const snapshot = ConfigSnapshot.parse(benchSnapshot(upstream, keyId, createHash('sha256').update(key).digest('hex')));
     writeFileSync(join(dataDir, 'gateway', 'snapshot.json'), JSON.stringify({ savedAtMs: Date.now(), snapshot }), { mode: 0o600 });
     const gatewayEnv = {
+      ...GATEWAY_MEMORY,
       NODE_ENV: 'production', SLUICE_PORT_BASE: String(base), HOST: '127.0.0.1', SLUICE_DATA_DIR: dataDir, SLUICE_GATEWAY_ID: 'gw-1',
       SLUICE_CELL_ID: DEFAULT_CELL_ID, SLUICE_OUTBOX_MAX_MB: '16384', LOG_LEVEL: 'info', SLUICE_TOKEN_GATEWAY: randomBase62(40),
       SLUICE_CONTROL_PLANE_URL: `http://127.0.0.1:${ports.controlPlane}`, AWS_ENDPOINT_URL: `http://127.0.0.1:${ports.spine}`,
