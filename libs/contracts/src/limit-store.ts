@@ -1,3 +1,4 @@
+import type { EventOrigin } from './events.ts';
 import type { Level, Limits, QuotaMeter } from './policy.ts';
 import type { TokenUsage } from './usage.ts';
 
@@ -109,10 +110,13 @@ export type AdmitResult =
  * How a lease ends.
  * - `unused`: refused before the first upstream byte; everything goes back, the rate tokens too.
  * - `used`: the slot goes back; quotas and the token bucket are trued up from the reservation to these figures.
+ *
+ * `origin` is the place of the call's record in the outbox, where it has one: a store that several gateways share remembers
+ * by it what it has counted, so that a replay after a kill counts nothing twice.
  */
 export type Settlement =
-  | { readonly kind: 'unused' }
-  | { readonly kind: 'used'; readonly usage: TokenUsage; readonly costNanoUsd: number };
+  | { readonly kind: 'unused'; readonly origin?: EventOrigin | undefined }
+  | { readonly kind: 'used'; readonly usage: TokenUsage; readonly costNanoUsd: number; readonly origin?: EventOrigin | undefined };
 
 /** Quota use outside of a lease: what a replay of the outbox or of the ledger puts back after a restart. */
 export interface ReplayedUse {
@@ -120,6 +124,16 @@ export interface ReplayedUse {
   readonly atMs: number;
   readonly usage: TokenUsage;
   readonly costNanoUsd: number;
+  /** Place of the record in the outbox. */
+  readonly origin?: Pick<EventOrigin, 'epoch' | 'sequence'>;
+  /**
+   * - `new` (unless told): nobody has counted it yet.
+   * - `kept`: an earlier process of this gateway may have reported it; the restored checkpoint does not hold it.
+   * - `saved`: the same, but the restored checkpoint holds it.
+   *
+   * The last two are only for a store that several gateways share, which finds out by `origin` whether it was reported.
+   */
+  readonly counted?: 'new' | 'kept' | 'saved';
 }
 
 /**

@@ -73,6 +73,12 @@ for (const { waiting, queue } of queues) {
   });
 }
 
+bench('admit + settle, one after another of 1,000 workspaces', 100_000, () => {
+  for (let i = 0; i < 100_000; i++) {
+    const result = store.admit({ leaseId: 'req', scope: scopes[i % TENANTS] as LimitScope, reservation });
+    if (result.admitted) store.settle(result.lease, { kind: 'used', usage, costNanoUsd: 7_000 });
+  }
+});
 const many = createMemoryLimitStore({ clock: systemClock });
 const manyScopes = Array.from({ length: 100_000 }, (_, n) => scopeOf(n));
 bench('admit + settle, one after another of 100,000 workspaces', 100_000, () => {

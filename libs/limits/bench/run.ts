@@ -16,14 +16,22 @@ export function bench(name: string, operations: number, work: () => void): void 
   console.log(`${name.padEnd(58)} min ${ns(rounds[0])}  median ${ns(rounds[ROUNDS >> 1])}  max ${ns(rounds.at(-1))} ns/op  (${ROUNDS} rounds)`);
 }
 
-/** Prints the bytes of heap that one operation allocates. */
+/**
+ * Prints the bytes of heap that one operation allocates: the least of several rounds and their median. The first rounds of
+ * a function are run by slower code that boxes every double; what counts is where it settles.
+ */
 export function bytesPerOperation(name: string, operations: number, work: () => void): void {
   const collect = globalThis.gc;
   if (collect === undefined) return;
-  collect();
-  const before = process.memoryUsage().heapUsed;
-  work();
-  console.log(`${name.padEnd(58)} ${Math.max(0, (process.memoryUsage().heapUsed - before) / operations).toFixed(1)} bytes/op`);
+  const rounds: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    collect();
+    const before = process.memoryUsage().heapUsed;
+    work();
+    rounds.push(Math.max(0, (process.memoryUsage().heapUsed - before) / operations));
+  }
+  rounds.sort((x, y) => x - y);
+  console.log(`${name.padEnd(58)} min ${(rounds[0] ?? NaN).toFixed(1)}, median ${(rounds[ROUNDS >> 1] ?? NaN).toFixed(1)} bytes/op`);
 }
 
 /** Runs `work` three times after a warm-up and prints this process's CPU time per operation, user and system. */

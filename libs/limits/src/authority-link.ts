@@ -1,5 +1,6 @@
 import type { LimitStoreStatus } from '@sluice/contracts';
 import type { Authority } from './authority.ts';
+import { createSettledTrack, type SettledTrack } from './settled-track.ts';
 import { TierTenant } from './tier-tenant.ts';
 import type { TierOptions } from './tier-limit-store.ts';
 import type { Timers } from './slot-pool.ts';
@@ -23,6 +24,8 @@ export interface AuthorityLink {
   readonly starting: Promise<void> | undefined;
   /** Gateways of the cell that were alive when last asked, this one included. */
   readonly gateways: number;
+  /** The calls that were settled at this gateway. */
+  readonly settled: SettledTrack;
   tenant(id: string): TierTenant;
   /** The best guess of the authority's time, epoch milliseconds. */
   serverNow(): number;
@@ -37,6 +40,7 @@ export interface AuthorityLink {
 export function createAuthorityLink(authority: Authority, options: TierOptions): AuthorityLink {
   const { clock, leaseShare = 0.1, livenessMs = 10_000, flushMs = 250, idleMs = 1_000, reconnectJitterMs = 1_000, timers = backgroundTimers, random = Math.random, onStatus } = options;
   const tenants = new Map<string, TierTenant>();
+  const settled = createSettledTrack();
   let offsetMs = clock.now() - clock.monotonic();
   let gateways = 1;
   let degradedSinceMs: number | undefined = clock.now();
@@ -44,6 +48,7 @@ export function createAuthorityLink(authority: Authority, options: TierOptions):
   /** Grows with each loss, so that a way back which a loss has overtaken ends. */
   let losses = 0;
   let comingBack = false;
+  let sweeping = false;
   let retryTimer: unknown;
   let tickTimer: unknown;
   let finishStart: () => void = () => undefined;
@@ -103,7 +108,10 @@ export function createAuthorityLink(authority: Authority, options: TierOptions):
 
   const tick = (): void => {
     tickTimer = timers.setTimeout(tick, flushMs);
+    // On the way back everything is told anyhow, and a sweep that takes longer than the time between two is not doubled.
+    if (sweeping || degradedSinceMs !== undefined) return;
     const nowMs = clock.monotonic();
+    const due: TierTenant[] = [];
     for (const tenant of tenants.values()) {
       // What an exchange under way will bring is not known yet; its end looks for what is to be told.
       if (tenant.active.size === 0 || !tenant.online || tenant.busy) continue;
@@ -111,8 +119,13 @@ export function createAuthorityLink(authority: Authority, options: TierOptions):
         if (!level.dirty && level.hasFree && nowMs - level.usedAtMs > idleMs) level.dirty = level.handIn = true;
         if (!level.holds) tenant.active.delete(level);
       }
-      tenant.pump();
+      if (tenant.hasToTell) due.push(tenant);
     }
+    if (due.length === 0) return;
+    sweeping = true;
+    void forTenants(due, (tenant) => tenant.flush()).finally(() => {
+      sweeping = false;
+    });
   };
   tickTimer = timers.setTimeout(tick, flushMs);
 
@@ -127,6 +140,8 @@ export function createAuthorityLink(authority: Authority, options: TierOptions):
   const deps = {
     clock,
     send: authority.exchange,
+    counted: authority.counted,
+    settled,
     leaseShare,
     livenessMs,
     serverNow: () => clock.monotonic() + offsetMs,
@@ -137,6 +152,7 @@ export function createAuthorityLink(authority: Authority, options: TierOptions):
   };
 
   return {
+    settled,
     get status(): LimitStoreStatus {
       return degradedSinceMs === undefined ? { state: 'connected' } : { state: 'degraded', sinceMs: degradedSinceMs };
     },

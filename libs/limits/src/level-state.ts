@@ -22,6 +22,8 @@ export interface QuotaState {
   loan: WindowLoan | undefined;
 }
 
+const NONE: readonly never[] = [];
+
 /** Steps that a checkpoint holds for a window which no scope has named yet. */
 export type PendingSteps = (level: Level, id: string, quota: string) => readonly (readonly [number, number])[];
 
@@ -33,9 +35,9 @@ export class LevelState {
   tokens: TokenBucket | undefined;
   tokensPerMinute = 0;
   readonly bulkhead = new Bulkhead();
-  windows: readonly QuotaState[] = [];
+  windows: readonly QuotaState[] = NONE;
   /** Windows that are in force or were; a level has few. */
-  #known: QuotaState[] = [];
+  #known: readonly QuotaState[] = NONE;
   /** What is in force: the limits and zone of the scope that was seen last. */
   #limits: Limits | undefined;
   timeZone = '';
@@ -61,21 +63,23 @@ export class LevelState {
     this.tokensPerMinute = tokens?.perMinute ?? 0;
     this.bulkhead.maxInFlight = concurrency?.inFlight ?? Infinity;
     this.bulkhead.maxQueued = concurrency?.queued ?? Infinity;
-    this.windows = limits.quotas.map((definition) => this.#windowOf(definition, timeZone, nowMs, pending));
+    if (limits.quotas.length === 0) this.windows = NONE;
+    else this.windows = limits.quotas.map((definition) => this.#windowOf(definition, timeZone, nowMs, pending));
+    if (this.#known.length === 0) this.#known = this.windows;
+    else if (this.windows.some((window) => !this.#known.includes(window))) this.#known = [...new Set([...this.#known, ...this.windows])];
     return previous !== undefined;
   }
 
   #windowOf(definition: QuotaWindow, timeZone: string, nowMs: number, pending: PendingSteps): QuotaState {
-    const cut = `${JSON.stringify(definition.span)} ${timeZone}`;
+    const { cut, span } = cutOf(definition, timeZone);
     let state = this.#known.find(({ definition: { id }, meter }) => id === definition.id && meter === definition.meter);
     if (state === undefined) {
       const restored = pending(this.level, this.id, definition.id);
-      const counter = counterOf(definition, timeZone, cut, restored, nowMs);
+      const counter = counterOf(span, restored, nowMs);
       state = { level: this.level, id: this.id, meter: definition.meter, counter, definition, cut, threshold: 0, restored, loan: undefined };
-      this.#known.push(state);
     } else if (state.cut !== cut) {
       const { reserved } = state.counter;
-      state.counter = counterOf(definition, timeZone, cut, state.counter.steps(nowMs), nowMs);
+      state.counter = counterOf(span, state.counter.steps(nowMs), nowMs);
       state.counter.reserved = reserved;
       state.cut = cut;
     }
@@ -86,11 +90,16 @@ export class LevelState {
 }
 
 /** Plans are few and workspaces many: windows that are cut alike share what cuts them. */
-const spans = new Map<string, WindowSpan>();
+const cuts = new Map<string, { readonly cut: string; readonly span: WindowSpan }>();
 
-function counterOf(definition: QuotaWindow, timeZone: string, cut: string, steps: readonly (readonly [number, number])[], nowMs: number): QuotaCounter {
-  let span = spans.get(cut);
-  if (span === undefined) spans.set(cut, (span = windowSpan(definition.span, timeZone)));
+function cutOf(definition: QuotaWindow, timeZone: string): { readonly cut: string; readonly span: WindowSpan } {
+  const cut = `${JSON.stringify(definition.span)} ${timeZone}`;
+  let shared = cuts.get(cut);
+  if (shared === undefined) cuts.set(cut, (shared = { cut, span: windowSpan(definition.span, timeZone) }));
+  return shared;
+}
+
+function counterOf(span: WindowSpan, steps: readonly (readonly [number, number])[], nowMs: number): QuotaCounter {
   const counter = new QuotaCounter(span);
   for (const [startMs, used] of steps) counter.addAt(used, startMs, nowMs);
   return counter;

@@ -176,11 +176,11 @@ export function createMemoryLimitStore({ clock }: { clock: Clock }): MemoryLimit
       return refusal;
     },
     heartbeat: () => undefined,
-    checkpoint: () => checkpointOf(states.values(), restored, clock.now()),
+    checkpoint: () => checkpointOf(states(), restored, clock.now()),
     restore(checkpoint) {
       restored.put(checkpoint);
       const nowMs = clock.now();
-      for (const state of states.values()) {
+      for (const state of states()) {
         for (const { definition, counter } of state.windows) {
           for (const [startMs, used] of restored.take(state.level, state.id, definition.id)) counter.addAt(used, startMs, nowMs);
         }

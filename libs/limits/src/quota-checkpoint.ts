@@ -6,6 +6,8 @@ type Steps = QuotaCheckpoint['windows'][number]['steps'];
 /** The longest window is 40 days and its last step a tenth of that; older counters mean nothing. */
 const OLDEST_MS = 45 * 86_400_000;
 
+const NO_STEPS: Steps = [];
+
 /** Counters of a checkpoint, kept until a scope names their window. */
 export interface RestoredWindows {
   put(checkpoint: QuotaCheckpoint): void;
@@ -27,8 +29,9 @@ export function createRestoredWindows(): RestoredWindows {
       }
     },
     take(level, id, quota) {
+      if (windows.size === 0) return NO_STEPS;
       const key = keyOf(level, id, quota);
-      const steps = windows.get(key)?.steps ?? [];
+      const steps = windows.get(key)?.steps ?? NO_STEPS;
       windows.delete(key);
       return steps;
     },

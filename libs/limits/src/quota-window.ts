@@ -31,6 +31,10 @@ export function windowSpan(span: QuotaSpan, timeZone: string): WindowSpan {
   };
 }
 
+/** Never changed. */
+const NONE: number[] = [];
+const NEVER: Period = { startMs: -Infinity, endMs: -Infinity };
+
 /**
  * The counter of one quota window: what was used, by step, and beside it what running calls have reserved. Whole units.
  * Times are epoch milliseconds; a clock that is set back stays in the newest step.
@@ -41,10 +45,10 @@ export class QuotaCounter {
   /** Held by running calls; bound to no step. */
   reserved = 0;
   readonly #span: WindowSpan;
-  readonly #starts: number[] = [];
-  readonly #uses: number[] = [];
-  #stepStartMs = -Infinity;
-  #stepEndMs = -Infinity;
+  /** Start and use of each step in turn, oldest first. Made for the first use and no larger: most windows of most workspaces hold one step. */
+  #steps: number[] = NONE;
+  /** The step that `roll` came to last; windows that are cut alike may share it. */
+  #step: Period = NEVER;
 
   constructor(span: WindowSpan) {
     this.#span = span;
@@ -52,26 +56,19 @@ export class QuotaCounter {
 
   /** Brings the window to `nowMs`; nearly always one comparison. */
   roll(nowMs: number): void {
-    if (nowMs < this.#stepEndMs) return;
-    const step = this.#span.stepAt(nowMs);
-    this.#stepStartMs = step.startMs;
-    this.#stepEndMs = step.endMs;
+    if (nowMs < this.#step.endMs) return;
+    this.#step = this.#span.stepAt(nowMs);
+    const steps = this.#steps;
     let expired = 0;
-    for (const start of this.#starts) {
-      if (this.#span.forgottenAt(start) > nowMs) break;
-      this.used -= this.#uses[expired++] ?? 0;
-    }
-    if (expired > 0) {
-      this.#starts.splice(0, expired);
-      this.#uses.splice(0, expired);
-    }
+    for (; expired < steps.length && this.#span.forgottenAt(steps[expired] ?? 0) <= nowMs; expired += 2) this.used -= steps[expired + 1] ?? 0;
+    if (expired > 0) steps.splice(0, expired);
   }
 
   /** Adds use to the step of `nowMs`. */
   add(units: number, nowMs: number): void {
     this.roll(nowMs);
     if (units === 0) return;
-    this.#addToStep(this.#stepStartMs, units);
+    this.#addToStep(this.#step.startMs, units);
   }
 
   /** Adds use of an earlier time; what the window has forgotten already is left out. */
@@ -89,23 +86,22 @@ export class QuotaCounter {
   freeAt(want: number, threshold: number, nowMs: number): number {
     if (want > threshold || threshold <= 0) return Infinity;
     let excess = Math.max(1, this.used + this.reserved + want - threshold);
-    for (let i = 0; i < this.#starts.length; i++) {
-      excess -= this.#uses[i] ?? 0;
-      if (excess <= 0) return this.#span.forgottenAt(this.#starts[i] ?? nowMs);
+    for (let i = 0; i < this.#steps.length; i += 2) {
+      excess -= this.#steps[i + 1] ?? 0;
+      if (excess <= 0) return this.#span.forgottenAt(this.#steps[i] ?? nowMs);
     }
-    return this.#span.forgottenAt(this.#stepStartMs);
+    return this.#span.forgottenAt(this.#step.startMs);
   }
 
   /** When the window next forgets something, epoch milliseconds; for an empty one when use of now would be. */
   resetAt(): number {
-    return this.#span.forgottenAt(this.#starts[0] ?? this.#stepStartMs);
+    return this.#span.forgottenAt(this.#steps[0] ?? this.#step.startMs);
   }
 
   /** Replaces all use by these steps. */
   load(steps: Iterable<readonly [startMs: number, used: number]>, nowMs: number): void {
     this.used = 0;
-    this.#starts.length = 0;
-    this.#uses.length = 0;
+    this.#steps = NONE;
     for (const [startMs, used] of steps) this.addAt(used, startMs, nowMs);
   }
 
@@ -114,9 +110,9 @@ export class QuotaCounter {
     this.roll(nowMs);
     let less = this.used - units;
     if (less < 0) this.add(-less, nowMs);
-    for (let i = 0; i < this.#uses.length && less > 0; i++) {
-      const taken = Math.min(less, this.#uses[i] ?? 0);
-      this.#uses[i] = (this.#uses[i] ?? 0) - taken;
+    for (let i = 1; i < this.#steps.length && less > 0; i += 2) {
+      const taken = Math.min(less, this.#steps[i] ?? 0);
+      this.#steps[i] = (this.#steps[i] ?? 0) - taken;
       this.used -= taken;
       less -= taken;
     }
@@ -130,18 +126,21 @@ export class QuotaCounter {
 
   /** The same, as of the last `roll`. */
   current(): [startMs: number, used: number][] {
-    return this.#starts.map((start, i) => [start, this.#uses[i] ?? 0]);
+    const pairs: [number, number][] = [];
+    for (let i = 0; i < this.#steps.length; i += 2) pairs.push([this.#steps[i] ?? 0, this.#steps[i + 1] ?? 0]);
+    return pairs;
   }
 
   #addToStep(startMs: number, units: number): void {
     this.used += units;
-    let at = this.#starts.length;
-    while (at > 0 && (this.#starts[at - 1] ?? 0) > startMs) at--;
-    if (at > 0 && this.#starts[at - 1] === startMs) {
-      this.#uses[at - 1] = (this.#uses[at - 1] ?? 0) + units;
+    const steps = this.#steps;
+    if (steps.length === 0) {
+      this.#steps = [startMs, units];
       return;
     }
-    this.#starts.splice(at, 0, startMs);
-    this.#uses.splice(at, 0, units);
+    let at = steps.length;
+    while (at > 0 && (steps[at - 2] ?? 0) > startMs) at -= 2;
+    if (at > 0 && steps[at - 2] === startMs) steps[at - 1] = (steps[at - 1] ?? 0) + units;
+    else steps.splice(at, 0, startMs, units);
   }
 }

@@ -11,7 +11,7 @@ export interface CompiledScope<L extends LevelState> {
 
 export interface Scopes<L extends LevelState> {
   /** Every level that was ever named. */
-  readonly states: ReadonlyMap<string, L>;
+  states(): Iterable<L>;
   /** The counters of a scope, with its limits in force where another version's were. */
   compile(scope: LimitScope): CompiledScope<L>;
 }
@@ -23,16 +23,25 @@ export interface ScopesDeps<L extends LevelState> {
   readonly pending: PendingSteps;
 }
 
+/** Every window of these levels, in an array that has room for no more. */
+function windowsOf(levels: readonly LevelState[]): readonly QuotaState[] {
+  const [only, ...more] = levels.filter(({ windows }) => windows.length > 0);
+  if (only === undefined) return NONE;
+  return more.length === 0 ? only.windows : only.windows.concat(...more.map(({ windows }) => windows));
+}
+
+const NONE: readonly never[] = [];
+
 /** Finds the counters of scopes. They belong to (level, id): another version of a scope goes on with the same ones. */
 export function createScopes<L extends LevelState>({ create, now, monotonic, pending }: ScopesDeps<L>): Scopes<L> {
-  const states = new Map<string, L>();
+  const states = { tenant: new Map<string, L>(), workspace: new Map<string, L>(), key: new Map<string, L>() } satisfies Record<Level, Map<string, L>>;
   const known = new WeakMap<LimitScope, CompiledScope<L>>();
   let generation = 0;
 
   const stateOf = (level: Level, id: string, tenantId: string): L => {
-    const key = `${level}:${id}`;
-    let state = states.get(key);
-    if (state === undefined) states.set(key, (state = create(level, id, tenantId)));
+    const ofLevel = states[level];
+    let state = ofLevel.get(id);
+    if (state === undefined) ofLevel.set(id, (state = create(level, id, tenantId)));
     return state;
   };
 
@@ -43,12 +52,14 @@ export function createScopes<L extends LevelState>({ create, now, monotonic, pen
       if (limits === undefined || state === undefined) continue;
       if (state.apply(limits, scope.timeZone, now(), monotonic(), pending)) generation++;
     }
-    compiled.windows = compiled.levels.flatMap((state) => state.windows);
+    compiled.windows = windowsOf(compiled.levels);
     compiled.generation = generation;
   };
 
   return {
-    states,
+    *states() {
+      for (const ofLevel of Object.values(states)) yield* ofLevel.values();
+    },
     compile(scope) {
       let compiled = known.get(scope);
       if (compiled === undefined) {

@@ -24,6 +24,8 @@ export interface ExchangeOptions {
   readonly monotonicMs: number;
   /** Ask for the steps of all windows. */
   readonly full: boolean;
+  /** Which settled calls the reported use holds. */
+  readonly settled: string;
 }
 
 /**
@@ -36,6 +38,7 @@ export function writeExchange(levels: readonly TierLevel[], asked: readonly Judg
   return JSON.stringify({
     n: options.number,
     F: options.full ? 1 : 0,
+    C: options.settled,
     L: levels.map((level) => reportOf(level, asking.has(level) || level.handIn, options)),
     Q: asked.map(({ ask, levels: of, input, output, cost }) => [ask, of.map((level) => levels.indexOf(level) + 1), input, output, cost]),
   });
@@ -64,7 +67,9 @@ function reportOf(level: TierLevel, everything: boolean, { number, leaseShare, m
     const free = kept(loan.free, want);
     loan.free = free;
     loan.heldSent = loan.out + free;
-    const remembered = loan.rememberedSent ? [] : rememberedSteps(level, window, loan).flat();
+    const { losses } = level.tenant;
+    const remembered = loan.rememberedHeard === losses ? [] : rememberedSteps(level, window, loan).flat();
+    loan.rememberedSent = losses;
     return { h: loan.heldSent, u: loan.report(number, monotonicMs), b: remembered, w: Math.max(0, want - free) };
   });
   level.share = false;
@@ -154,7 +159,7 @@ export function readLevel(level: TierLevel, numbers: readonly number[], from: nu
     const loan = window.loan as WindowLoan;
     const [used, reserved, lent, steps] = [next(), next(), next(), next()];
     loan.confirm(number);
-    loan.rememberedSent = true;
+    loan.rememberedHeard = loan.rememberedSent;
     loan.free = loan.heldSent + lent - loan.out - loan.pending;
     loan.low = Number.isFinite(window.threshold) ? Math.floor(loan.free / 2) : -Infinity;
     if (steps >= 0) {

@@ -1,4 +1,4 @@
-import type { Level, QuotaSpan } from '@sluice/contracts';
+import type { Level, QuotaSpan, QuotaWindow } from '@sluice/contracts';
 import { calendarOf } from './calendar.ts';
 import { LevelState, type QuotaState } from './level-state.ts';
 import type { TierTenant } from './tier-tenant.ts';
@@ -89,7 +89,7 @@ export class TierLevel extends LevelState {
   }
 
   #windowDefinition({ definition, threshold, cut }: QuotaState, nowMs: number): object {
-    const base = { n: `${definition.id}:${definition.meter}`, m: METER_CODE[definition.meter], l: Number.isFinite(threshold) ? threshold : -1, g: cut };
+    const base = { n: windowName(definition), m: METER_CODE[definition.meter], l: Number.isFinite(threshold) ? threshold : -1, g: cut };
     const { span } = definition;
     if (span.kind === 'rolling') {
       const stepMs = Math.ceil((span.seconds * 1000) / span.steps);
@@ -133,6 +133,11 @@ export class TierLevel extends LevelState {
     this.slotsFree = 0;
     for (const { loan } of this.windows) if (loan !== undefined) loan.free = 0;
   }
+}
+
+/** How the scripts call a window within its level. */
+export function windowName({ id, meter }: QuotaWindow): string {
+  return `${id}:${meter}`;
 }
 
 function mergeMsOf(span: QuotaSpan): number {

@@ -232,6 +232,7 @@ export function createTierLimitStore(authority: Authority, options: TierOptions)
       const lease = ours(given);
       if (lease.settled) return false;
       leaveQueue(lease);
+      if (settlement.origin !== undefined) link.settled.note(settlement.origin);
       lease.end(settlement, link.serverNow(), clock.monotonic());
       return told(lease.tenant)?.then(() => true) ?? true;
     },
@@ -267,21 +268,28 @@ export function createTierLimitStore(authority: Authority, options: TierOptions)
       });
     },
     heartbeat: () => link.heartbeat(),
-    checkpoint: () => checkpointOf(states.values(), restored, link.serverNow()),
+    checkpoint: () => checkpointOf(states(), restored, link.serverNow()),
     restore(checkpoint) {
       restored.put(checkpoint);
     },
-    replay({ scope, atMs, usage, costNanoUsd }) {
+    replay({ scope, atMs, usage, costNanoUsd, origin, counted = 'new' }) {
       const compiled = compile(scope);
       const [input, output] = [inputTokens(usage), outputTokens(usage)];
       const usedAtMs = clock.monotonic() - Math.max(0, clock.now() - atMs);
+      const asked = counted !== 'new' && origin !== undefined;
+      if (asked) {
+        tenantOf(compiled, scope.tenantId).replay({ levels: compiled.levels, origin, input, output, cost: costNanoUsd, usedAtMs, saved: counted === 'saved' });
+        // The next report says that all of this epoch is in it. Replays are given in one turn, so no report goes out between them.
+        link.settled.note({ epoch: origin.epoch + 1, sequence: 0 });
+      } else if (origin !== undefined) link.settled.note(origin);
+      if (counted === 'saved') return;
       for (const level of compiled.levels) {
         level.dirty = true;
         level.tenant.active.add(level);
         for (const window of level.windows) {
           const units = meterUnits(window.meter, input, output, costNanoUsd);
           const loan = window.loan as WindowLoan;
-          loan.use(units, usedAtMs);
+          if (!asked) loan.use(units, usedAtMs);
           if (level.share) loan.free -= units;
           window.counter.addAt(units, link.serverNow() - (clock.monotonic() - usedAtMs), link.serverNow());
         }

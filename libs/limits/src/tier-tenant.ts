@@ -1,6 +1,8 @@
 import type { Clock } from '@sluice/contracts';
+import { addUncounted, levelsOf, type CountedOfLevel, type ReplayedCall } from './replayed-calls.ts';
+import type { SettledTrack } from './settled-track.ts';
 import { book, readHead, readLevel, writeExchange, type Judged } from './tier-exchange.ts';
-import type { TierLevel } from './tier-level.ts';
+import { windowName, type TierLevel } from './tier-level.ts';
 
 /** Requests and levels that one exchange carries at most. */
 const MAX_REQUESTS = 64;
@@ -21,6 +23,10 @@ export interface TierTenantDeps {
   readonly leaseShare: number;
   /** What is held is given up for dead when nothing was heard for so long. */
   readonly livenessMs: number;
+  /** What the authority has counted of these levels: see `Authority`. */
+  counted(tenantId: string, levels: readonly { readonly key: string; readonly windows: readonly string[] }[]): Promise<readonly CountedOfLevel[]>;
+  /** The calls that were settled at this gateway. */
+  readonly settled: SettledTrack;
   /** The best guess of the authority's time. */
   serverNow(): number;
   heardServerTime(serverNowMs: number): void;
@@ -42,12 +48,15 @@ export class TierTenant {
   heardAtMs = -Infinity;
   /** When the last answer came; what it told is true for then. */
   answeredAtMs = -Infinity;
+  /** How often the authority was lost: it may have lost its data with it. */
+  losses = 0;
   /** Exchanges that were begun. */
   exchanges = 0;
   /** Levels at which this gateway holds something. */
   readonly active = new Set<TierLevel>();
   readonly #deps: TierTenantDeps;
   readonly #waiting: Waiting[] = [];
+  #replayed: ReplayedCall[] = [];
   #wantsView = new Set<TierLevel>();
   #number = 0;
   #underWay: Promise<void> | undefined;
@@ -61,9 +70,24 @@ export class TierTenant {
     return this.#underWay !== undefined;
   }
 
+  /** Something changed here that the authority should hear. */
+  get hasToTell(): boolean {
+    for (const level of this.active) if (level.dirty) return true;
+    return false;
+  }
+
   ask(waiting: Waiting): void {
     this.#waiting.push(waiting);
     this.pump();
+  }
+
+  /** A call of an earlier process; before the next exchange the authority is asked whether it has counted it. */
+  replay(call: ReplayedCall): void {
+    this.#replayed.push(call);
+    for (const level of call.levels) {
+      level.dirty = true;
+      this.active.add(level);
+    }
   }
 
   /** Hears the whole state of these levels, steps too. */
@@ -115,13 +139,23 @@ export class TierTenant {
   /** The authority cannot be asked: who waits is told. When it is back, it may know less than this gateway. */
   abandon(): void {
     this.online = false;
-    for (const level of this.active) for (const { loan } of level.windows) if (loan !== undefined) loan.rememberedSent = false;
+    this.losses++;
     this.#wantsView.clear();
     for (const request of this.#waiting.splice(0)) request.decided('lost');
   }
 
   async #exchange(levels: readonly TierLevel[], asked: readonly Waiting[], full: boolean): Promise<void> {
-    const { clock, leaseShare, livenessMs, send } = this.#deps;
+    const { clock, leaseShare, livenessMs, send, settled } = this.#deps;
+    if (this.#replayed.length > 0) {
+      try {
+        await this.#addReplayed();
+      } catch (error) {
+        for (const level of levels) level.dirty = true;
+        this.#deps.lost(error);
+        for (const request of asked) request.decided('lost');
+        return;
+      }
+    }
     const number = ++this.#number;
     this.exchanges++;
     const sentAtMs = clock.monotonic();
@@ -129,7 +163,7 @@ export class TierTenant {
       for (const level of this.active) if (!level.share) level.dropFree();
     }
     for (const level of levels) this.active.add(level);
-    const report = writeExchange(levels, asked, { number, leaseShare, monotonicMs: sentAtMs, full });
+    const report = writeExchange(levels, asked, { number, leaseShare, monotonicMs: sentAtMs, full, settled: settled.statement() });
     let numbers: readonly number[];
     try {
       numbers = await this.#ask(send, levels, asked.length > 0, report);
@@ -150,6 +184,14 @@ export class TierTenant {
     for (const level of levels) from = readLevel(level, numbers, from, number, serverNowMs, nowMs);
     if (!known) for (const level of this.active) if (!levels.includes(level) && level.holds) level.dirty = true;
     asked.forEach((request, i) => request.decided(verdicts[i] ?? 'lost'));
+  }
+
+  async #addReplayed(): Promise<void> {
+    const calls = this.#replayed;
+    const levels = levelsOf(calls);
+    const counted = await this.#deps.counted(this.id, levels.map(({ key, windows }) => ({ key, windows: windows.map(({ definition }) => windowName(definition)) })));
+    this.#replayed = this.#replayed.slice(calls.length);
+    addUncounted(calls, levels, counted);
   }
 
   async #ask(send: SendExchange, levels: readonly TierLevel[], judges: boolean, report: string): Promise<readonly number[]> {

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import type * as Ioredis from 'ioredis';
 import type { Authority } from './authority.ts';
 import { createTierLimitStore, type TierLimitStore, type TierOptions } from './tier-limit-store.ts';
-import { ADMIT_SCRIPT, REGISTER_SCRIPT, SETTLE_SCRIPT, TOUCH_SCRIPT } from './valkey-scripts.ts';
+import { ADMIT_SCRIPT, COUNTED_SCRIPT, REGISTER_SCRIPT, SETTLE_SCRIPT, TOUCH_SCRIPT } from './valkey-scripts.ts';
 
 export interface ValkeyLimitStoreOptions extends TierOptions {
   /** `redis://[user:password@]host:port[/db]` or `rediss://…`; several, separated by commas, are nodes of one cluster. */
@@ -23,7 +23,7 @@ interface Script {
 }
 
 const script = (source: string): Script => ({ source, sha: createHash('sha1').update(source).digest('hex') });
-const SCRIPTS = { admit: script(ADMIT_SCRIPT), settle: script(SETTLE_SCRIPT), touch: script(TOUCH_SCRIPT), register: script(REGISTER_SCRIPT) };
+const SCRIPTS = { admit: script(ADMIT_SCRIPT), settle: script(SETTLE_SCRIPT), touch: script(TOUCH_SCRIPT), register: script(REGISTER_SCRIPT), counted: script(COUNTED_SCRIPT) };
 
 /** Loaded on first use: 8 MB of memory that a gateway with limits of its own has no need of. */
 const loadIoredis = (): typeof Ioredis => createRequire(import.meta.url)('ioredis') as typeof Ioredis;
@@ -38,11 +38,11 @@ const LONGEST_RETRY_MS = 3_000;
  * @throws TypeError when the URL is not one of a Redis or Valkey server.
  */
 export function createValkeyLimitStore(options: ValkeyLimitStoreOptions): TierLimitStore {
-  const authority = connect(options);
-  return createTierLimitStore(authority, options);
+  return createTierLimitStore(connectAuthority(options), options);
 }
 
-function connect({ url, cellId, gatewayId, livenessMs = 10_000, commandTimeoutMs = 500, serverTime, random = Math.random }: ValkeyLimitStoreOptions): Authority {
+/** The authority in a Valkey or Redis server. Throws as `createValkeyLimitStore` does. */
+export function connectAuthority({ url, cellId, gatewayId, livenessMs = 10_000, commandTimeoutMs = 500, serverTime, random = Math.random }: ValkeyLimitStoreOptions): Authority {
   const self = `${gatewayId}.${randomUUID()}`;
   const prefix = `sluice:${cellId}:`;
   const retryStrategy = (tries: number): number => FIRST_RETRY_MS + random() * Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(tries, 10));
@@ -77,7 +77,13 @@ function connect({ url, cellId, gatewayId, livenessMs = 10_000, commandTimeoutMs
     async exchange(which, tenantId, levelKeys, definitions, report) {
       const of = `${prefix}{${tenantId}}:`;
       const keys = [`${of}gws`, `${of}a:${self}`, ...levelKeys.map((key) => of + key)];
-      return String(await run(SCRIPTS[which], keys, [now(), self, livenessMs, definitions, report]));
+      return String(await run(SCRIPTS[which], keys, [now(), self, livenessMs, definitions, report, gatewayId]));
+    },
+    async counted(tenantId, levels) {
+      const of = `${prefix}{${tenantId}}:`;
+      const keys = [`${of}c:${gatewayId}`, ...levels.map(({ key }) => of + key)];
+      const answers = (await run(SCRIPTS.counted, keys, [self, ...levels.map(({ windows }) => JSON.stringify(windows))])) as string[];
+      return levels.map((_, i) => ({ statement: answers[2 * i] ?? '', known: [...(answers[2 * i + 1] ?? '')].map((flag) => flag === '1') }));
     },
     touch: async (tenantId) => (await run(SCRIPTS.touch, [`${prefix}{${tenantId}}:gws`], [now(), self, livenessMs])) === 1,
     register: async (alive) => Math.max(1, Number(await run(SCRIPTS.register, [`${prefix}gateways`], [now(), self, alive ? livenessMs : 0]))),

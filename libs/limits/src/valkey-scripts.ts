@@ -5,6 +5,7 @@
  * |---|---|
  * | `…{tenant}:gws` | gateway → until when it is taken for alive |
  * | `…{tenant}:a:<gateway>` | `n` the last exchange; `<level>|<field>` what the gateway holds of that field |
+ * | `…{tenant}:c:<gateway id>` | level → which records of that gateway's outbox are in the counters; outlives the gateway's process. `!` the process that asked for it last: reports of an earlier one that come late are refused |
  * | `…{tenant}:<level>` | `r`, `t` buckets with size and rate they were left with, `a` their time; `s`, `q` calls in flight and queued; per window `u` used, `v` reserved, `e` end of the step, `o` start of the oldest step, `g` its cut; `p` time of the last refusal |
  * | `…{tenant}:<level>|<window>` | start of a step → use in it |
  *
@@ -69,6 +70,9 @@ redis.call('HSET', KEYS[1], self, str(now + live))
 redis.call('PEXPIRE', KEYS[1], ttl)
 local last = tonumber(redis.call('HGET', KEYS[2], 'n') or '0')
 if dyn.n <= last then return 'stale' end
+local settled = base .. 'c:' .. ARGV[6]
+local life = redis.call('HGET', settled, '!')
+if life and life ~= self then return 'stale' end
 
 local function bucket(left, size, rate, at, bound)
   if not left then return bound[1] end
@@ -216,6 +220,7 @@ end
 redis.call('HSET', KEYS[2], 'n', int(dyn.n))
 redis.call('PEXPIRE', KEYS[2], ttl)
 for i, l in ipairs(levels) do
+  if dyn.C ~= '' then redis.call('HSET', settled, l.def.k, dyn.C) end
   local d, r, t, s = dyn.L[i], 0, 0, 0
   local scarce = now - l.p < 1000
   if not scarce then
@@ -275,6 +280,7 @@ for i, l in ipairs(levels) do
   redis.call('HSET', l.key, unpack(fields))
   redis.call('PEXPIRE', l.key, ttl)
 end
+if dyn.C ~= '' then redis.call('PEXPIRE', settled, ttl) end
 return table.concat(out, ' ')
 `;
 
@@ -283,6 +289,26 @@ export const ADMIT_SCRIPT = PRELUDE + JUDGE + FINISH;
 
 /** Takes in what a gateway reports (settlements, releases), lends to it. */
 export const SETTLE_SCRIPT = PRELUDE + FINISH;
+
+/**
+ * For each level two strings: the gateway's last statement of what it had reported of it, and for each window named a `1`
+ * where something was ever counted. From then on reports of the gateway's earlier processes are refused.
+ */
+export const COUNTED_SCRIPT = `
+local base = string.match(KEYS[1], '^(.*})')
+redis.call('HSET', KEYS[1], '!', ARGV[1])
+redis.call('PEXPIRE', KEYS[1], 3888000000)
+local out = {}
+for i = 2, #KEYS do
+  out[#out + 1] = redis.call('HGET', KEYS[1], string.sub(KEYS[i], #base + 2)) or ''
+  local known = ''
+  for _, name in ipairs(cjson.decode(ARGV[i])) do
+    known = known .. redis.call('HEXISTS', KEYS[i], 'g|' .. name)
+  end
+  out[#out + 1] = known
+end
+return out
+`;
 
 /** Keeps what a gateway holds of one tenant for another while; 0 when that was given up for dead. */
 export const TOUCH_SCRIPT = `

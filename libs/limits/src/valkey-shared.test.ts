@@ -1,8 +1,9 @@
 import type { AdmissionLease, AdmitResult, Limits, LimitScope, Reservation, Settlement } from '@sluice/contracts';
 import { createFakeClock, eventually, startRedis, type FakeClock, type RedisServer } from '@sluice/testing';
 import fc from 'fast-check';
-import type { TierLimitStore, TierOptions } from './tier-limit-store.ts';
-import { createValkeyLimitStore } from './valkey-limit-store.ts';
+import type { Authority } from './authority.ts';
+import { createTierLimitStore, type TierLimitStore, type TierOptions } from './tier-limit-store.ts';
+import { connectAuthority, createValkeyLimitStore } from './valkey-limit-store.ts';
 
 let server: RedisServer;
 let cells = 0;
@@ -199,8 +200,11 @@ describe('the local tier', () => {
     const [a, b] = [gateway({ flushMs: 20 }), gateway()];
     await a.settle(await leaseOf(a, scope), UNUSED);
     clock.advance(2_000);
-    await eventually(async () => expect((await b.view(scope)).inFlight).toBe(0));
-    expect(await fill(b, scope, 200)).toBe(100);
+    let admitted = 0;
+    await eventually(async () => {
+      admitted += await fill(b, scope, 200);
+      expect(admitted).toBe(100);
+    });
   });
 });
 
@@ -302,6 +306,68 @@ describe('loss and return of the server', () => {
     await a.settle(running, used(50));
     await a.view(scope);
     expect(await b.view(scope)).toMatchObject({ inFlight: 0, quotas: [{ used: 7_050 }] });
+  }, 20_000);
+
+  it('brings back the quotas also of a tenant that nobody used when the server lost its data', async () => {
+    const { clock, gateway } = cell();
+    const store = gateway({ flushMs: 20 });
+    await store.settle(await leaseOf(store, scope, 50), used(4_000));
+    await store.view(scope);
+    clock.advance(12_000);
+    await eventually(async () => {
+      const before = store.stats.exchanges;
+      await new Promise((resolve) => setTimeout(resolve, 60));
+      expect(store.stats.exchanges).toBe(before);
+    });
+    await server.kill();
+    await eventually(() => expect(store.status.state).toBe('degraded'));
+    await server.restart();
+    await connected(store);
+    expect((await store.view(scope)).quotas).toMatchObject([{ used: 4_000 }]);
+    expect((await gateway().view(scope)).quotas).toMatchObject([{ used: 4_000 }]);
+  }, 20_000);
+
+  it('comes back a few tenants at a time, at a moment of its own, however many there are', async () => {
+    const clock = createFakeClock(Date.UTC(2026, 0, 15, 11, 59));
+    const real = connectAuthority({ url: server.url, cellId: 'herd', gatewayId: 'gw-1', clock, serverTime: () => clock.now(), commandTimeoutMs: 500 });
+    const count = { now: 0, most: 0, all: 0 };
+    const authority: Authority = {
+      ...real,
+      get ready() {
+        return real.ready;
+      },
+      async exchange(...args) {
+        count.all++;
+        count.most = Math.max(count.most, ++count.now);
+        try {
+          return await real.exchange(...args);
+        } finally {
+          count.now--;
+        }
+      },
+    };
+    const delays: number[] = [];
+    const timers = {
+      setTimeout(callback: () => void, delayMs: number) {
+        delays.push(delayMs);
+        return setTimeout(callback, Math.min(delayMs, 1_000)).unref();
+      },
+      clearTimeout: (timer: unknown) => clearTimeout(timer as NodeJS.Timeout),
+    };
+    const store = createTierLimitStore(authority, { clock, flushMs: NEVER_MS, random: () => 0.37, timers });
+    opened.push(store);
+    for (let i = 0; i < 300; i++) await leaseOf(store, { ...scope, tenantId: `t${i}`, levels: scope.levels.map((level) => ({ ...level, id: `${level.id}${i}` })) });
+    await store.quiet();
+    server.pause();
+    await store.heartbeat();
+    expect(store.status.state).toBe('degraded');
+    Object.assign(count, { most: 0, all: 0 });
+    delays.length = 0;
+    server.resume();
+    await connected(store);
+    expect(delays).toContain(370);
+    expect(count.all).toBeGreaterThanOrEqual(300);
+    expect(count.most).toBe(16);
   }, 20_000);
 
   it('starts and admits while the server is down, with an exhausted quota still exhausted', async () => {

@@ -27,8 +27,9 @@ export class WindowLoan {
   typical = 0;
   /** What the authority was last told that this gateway holds. */
   heldSent = 0;
-  /** The authority knows what this gateway remembers of the window's use. */
-  rememberedSent = false;
+  /** The connection in which the authority was told what this gateway remembers of the window's use, and heard it; see `TierTenant.losses`. */
+  rememberedSent = -1;
+  rememberedHeard = -1;
   /** Uses that are nearer than this to each other share an entry, milliseconds. */
   mergeMs = 0;
 

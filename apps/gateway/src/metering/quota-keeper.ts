@@ -105,23 +105,30 @@ export function createQuotaKeeper({ dir, limits, onFault, ledger, onOwed }: Quot
   return {
     async restore(settled, scopeOf, here) {
       const read = readSaved(file, onFault);
-      const saved = read === undefined || lacksCalls(read, here) ? undefined : read;
+      // Counters that are shared are kept by the server; the checkpoint is what this gateway remembers for one that lost its data.
+      const shared = limits.kind !== 'memory';
+      const saved = read === undefined || (!shared && lacksCalls(read, here)) ? undefined : read;
       owed = ledger === undefined ? undefined : owedAfter(saved, here);
       if (saved !== undefined) {
         await limits.restore(saved.checkpoint);
         position = { epoch: saved.epoch, sequence: saved.sequence };
         for (const sequence of saved.ahead) ahead.add(sequence);
       }
+      const savedAhead = new Set(saved?.ahead);
       let replayed = 0;
       let replayedTo = position;
       for (const event of settled) {
-        if (event.epoch < position.epoch) continue;
-        if (event.epoch === position.epoch && (event.sequence <= position.sequence || saved?.ahead.includes(event.sequence))) continue;
+        const inCheckpoint = event.epoch < position.epoch || (event.epoch === position.epoch && (event.sequence <= position.sequence || savedAhead.has(event.sequence)));
+        if (inCheckpoint && !shared) continue;
         const scope = scopeOf(event);
         if (scope !== undefined) {
-          await limits.replay({ scope, atMs: Date.parse(event.occurred_at), usage: event.usage, costNanoUsd: event.billed_nanousd });
-          replayed += 1;
+          // Whether a shared store has heard of a call, only it knows: the process may have ended between report and checkpoint.
+          const counted = !shared ? 'new' : inCheckpoint ? 'saved' : 'kept';
+          const origin = { epoch: event.epoch, sequence: event.sequence };
+          await limits.replay({ scope, atMs: Date.parse(event.occurred_at), usage: event.usage, costNanoUsd: event.billed_nanousd, origin, counted });
+          if (!inCheckpoint) replayed += 1;
         }
+        if (inCheckpoint) continue;
         replayedTo = { epoch: event.epoch, sequence: event.sequence };
         dirty = true;
       }

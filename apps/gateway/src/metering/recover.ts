@@ -37,7 +37,7 @@ export async function recover(deps: RecoverDeps): Promise<{ restored: boolean; r
     const origin = await appendWhenItFits(deps, event);
     const scope = scopeOf(event);
     if (scope !== undefined) {
-      await deps.limits.replay({ scope, atMs: deps.clock.now(), usage: event.usage, costNanoUsd: event.billed_nanousd });
+      await deps.limits.replay({ scope, atMs: deps.clock.now(), usage: event.usage, costNanoUsd: event.billed_nanousd, ...(origin && { origin }) });
     }
     if (origin !== undefined) deps.quotas.counted(origin.epoch, origin.sequence);
   }

@@ -67,7 +67,7 @@ export function createSettleStage(deps: SettleDeps): Stage {
       const steps: (() => void | Promise<void>)[] = [
         () => sendLast(call, deps, figures),
         async () => {
-          await release(call, deps, figures);
+          await release(call, deps, figures, recorded instanceof Error ? undefined : recorded);
           if (recorded !== undefined && !(recorded instanceof Error)) deps.onCounted(recorded);
         },
         () => giveVerdict(call),
@@ -104,10 +104,10 @@ async function record(call: Call, deps: SettleDeps, figures: CallFigures): Promi
 }
 
 /** Everything goes back when nothing was used; else quotas and buckets are trued up. A second release changes nothing. */
-async function release(call: Call, deps: SettleDeps, figures: CallFigures | undefined): Promise<void> {
+async function release(call: Call, deps: SettleDeps, figures: CallFigures | undefined, origin: EventOrigin | undefined): Promise<void> {
   if (call.lease === undefined) return;
   const unused = figures === undefined || (call.answer === undefined && !usedProvider(call));
-  await deps.limits.settle(call.lease, unused ? { kind: 'unused' } : { kind: 'used', usage: figures.usage, costNanoUsd: figures.billedNanoUsd });
+  await deps.limits.settle(call.lease, unused ? { kind: 'unused', origin } : { kind: 'used', usage: figures.usage, costNanoUsd: figures.billedNanoUsd, origin });
 }
 
 /**
