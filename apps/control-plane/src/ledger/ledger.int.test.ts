@@ -175,9 +175,12 @@ describe.each(testServers())('the ledger on $name', ({ start }) => {
       expect(moved.at(-1)).toEqual({ gateway_id: 'gw-1', epoch: 1, sequence: 2 });
     });
 
-    it("fails the whole batch when the fault is no message's own, so that all are delivered again", async () => {
+    it("fails the whole batch when the fault is no message's own, so that all are delivered again and none is acknowledged", async () => {
       await database.db.execute(sql`alter table ledger rename to ledger_away`);
-      await expect(createMeteringHandler({ ledger })([message('a', settledCall(1))])).rejects.toThrow();
+      const acknowledged: unknown[] = [];
+      const handle = createMeteringHandler({ ledger, onWatermark: (watermarks) => acknowledged.push(...watermarks) });
+      await expect(handle([message('a', settledCall(1))])).rejects.toThrow();
+      expect(acknowledged).toEqual([]);
     });
   });
 });

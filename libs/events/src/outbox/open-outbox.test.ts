@@ -166,11 +166,12 @@ describe('the outbox', () => {
     expect(second.outbox.stats.pending).toBe(0);
   });
 
-  it('deletes a segment only when the ledger has all of it', async () => {
+  it('deletes a segment only when the ledger has all of it, whatever the spine has taken', async () => {
     const { outbox } = open({ segmentBytes: 2000 });
     for (let n = 1; n <= 12; n += 1) await outbox.appendSettled(settledCall(n));
     const before = segments().length;
     expect(before).toBeGreaterThan(3);
+    outbox.markPublished(FIRST, 12);
     outbox.acknowledge(FIRST, 1);
     expect(segments()).toHaveLength(before);
     expect(outbox.stats.pending).toBe(11);
