@@ -8,7 +8,7 @@ export const outboxCheck: DeepCheck = {
   async run({ env }) {
     const scale = { ...LONG, kills: Number(env['OUTBOX_KILLS'] ?? LONG.kills), outageMs: Number(env['OUTBOX_OUTAGE_S'] ?? LONG.outageMs / 1000) * 1000 };
     const chosen = OUTBOX_LOSSES.filter(({ name }) => name.includes(env['OUTBOX_LOSS'] ?? ''));
-    const stack = await startFullStack();
+    const stack = await startFullStack({ late: AbortSignal.timeout(300_000) });
     const faults: string[] = [];
     try {
       for (const loss of chosen) {

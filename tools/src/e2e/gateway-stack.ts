@@ -29,12 +29,23 @@ export interface GatewayStackOptions {
   /** Another provider in the place of the simulated primary, base URL. */
   readonly primaryUrl?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Its folder, which goes with it; a new one when absent. */
+  readonly dataDir?: string;
 }
 
-export async function startGatewayStack(options: GatewayStackOptions): Promise<GatewayStack> {
+/** @throws Error when it does not start; nothing of it runs and nothing is left of its folder then. */
+export async function startGatewayStack({ dataDir = mkdtempSync(join(tmpdir(), 'sluice-e2e-')), ...options }: GatewayStackOptions): Promise<GatewayStack> {
+  try {
+    return await start(dataDir, options);
+  } catch (error) {
+    rmSync(dataDir, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function start(dataDir: string, options: Omit<GatewayStackOptions, 'dataDir'>): Promise<GatewayStack> {
   const portBase = await freePortBase();
   const ports = portsFrom(portBase);
-  const dataDir = mkdtempSync(join(tmpdir(), 'sluice-e2e-'));
   mkdirSync(join(dataDir, 'gateway'), { recursive: true });
   const snapshot = fixtureSnapshot(portBase, options.workspaces, options.slots);
   const { primary } = snapshot.providers;

@@ -1,3 +1,5 @@
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import type { LedgerRow } from '@sluice/contracts';
 import { eventually } from '@sluice/testing';
 import { startFullStack, type FullStack } from './full-stack.ts';
@@ -85,6 +87,42 @@ describe('metering from end to end', () => {
     expect(summary.cost_nanousd).toBe(rows.reduce((sum, row) => sum + row.cost_nanousd, 0));
     expect(summary.tokens.output).toBe(rows.reduce((sum, row) => sum + row.tokens.output, 0));
   });
+});
+
+describe('quota counters from end to end', () => {
+  const quotas = async (): Promise<{ window: string; used: number }[]> => {
+    const response = await fetch(`${stack.gatewayUrl}/v1/usage`, { headers: { authorization: `Bearer ${stack.file.keys['acme-prod']}` } });
+    if (!response.ok) throw new Error(`/v1/usage: ${response.status}`);
+    return ((await response.json()) as { quotas: { window: string; used: number }[] }).quotas;
+  };
+  /** Where everything that was answered is in the ledger, so that no disk holds more than it. */
+  const settled = (): Promise<void> =>
+    eventually(
+      async () => {
+        const [gateway] = (await stack.state()).gateways;
+        expect(gateway).toMatchObject({ live: true, in_flight: 0, outbox: { pending: 0 } });
+      },
+      { timeoutMs: 60_000 },
+    );
+
+  it.each([
+    ['its quota.json', 'gateway/quota.json'],
+    ['its whole folder', 'gateway'],
+  ])('of a stopped gateway that lost %s are what they were, and what the ledger says', async (_what, path) => {
+    await settled();
+    const before = await quotas();
+    const lost = join(stack.settings.dataDir, path);
+    await stack.whileStopped('gateway', () => {
+      expect(existsSync(lost)).toBe(true);
+      rmSync(lost, { recursive: true });
+    });
+    await settled();
+    await eventually(async () => expect(await quotas()).toEqual(before), { timeoutMs: 30_000 });
+    const tokens = (await stack.ledger()).filter((row) => row.workspace === 'acme-prod').reduce((sum, row) => sum + inputOf(row) + outputOf(row), 0);
+    expect(tokens).toBeGreaterThan(1_000);
+    // The tenant has called from this workspace only.
+    expect(before).toMatchObject([{ level: 'tenant', window: 'monthly-tokens', used: tokens }, { level: 'workspace', window: 'monthly-tokens', used: tokens }]);
+  }, 120_000);
 });
 
 describe('configuration from end to end', () => {

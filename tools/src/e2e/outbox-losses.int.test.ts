@@ -3,7 +3,7 @@ import { startFullStack, type FullStack } from './full-stack.ts';
 
 let stack: FullStack;
 beforeAll(async () => {
-  stack = await startFullStack();
+  stack = await startFullStack({ late: AbortSignal.timeout(200_000) });
 }, 240_000);
 afterAll(() => stack?.stop(), 90_000);
 

@@ -8,7 +8,7 @@ const POISON = 12;
 
 let stack: FullStack;
 beforeAll(async () => {
-  stack = await startFullStack();
+  stack = await startFullStack({ late: AbortSignal.timeout(150_000) });
 }, 180_000);
 afterAll(() => stack?.stop(), 90_000);
 

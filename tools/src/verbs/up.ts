@@ -43,9 +43,10 @@ export async function up(settings: StackSettings): Promise<number> {
 /**
  * Starts the parts and follows them until all are healthy.
  *
- * @throws StackError when something is in the way or a part does not start; nothing runs then.
+ * @param giveUp ends the start, as an interrupt does.
+ * @throws StackError when something is in the way, a part does not start or it is given up; nothing runs then.
  */
-export async function bringUp(settings: StackSettings): Promise<StackFile> {
+export async function bringUp(settings: StackSettings, giveUp?: AbortSignal): Promise<StackFile> {
   const files = stackFiles(settings.dataDir);
   const left = await stopStack(settings.dataDir);
   if (left.length > 0) console.log(`Stopped what an earlier run had left: ${left.join(', ')}.`);
@@ -67,6 +68,8 @@ export async function bringUp(settings: StackSettings): Promise<StackFile> {
   const interrupt = () => interrupted.abort();
   process.once('SIGINT', interrupt);
   process.once('SIGTERM', interrupt);
+  giveUp?.addEventListener('abort', interrupt);
+  if (giveUp?.aborted === true) interrupt();
   let supervisor: ProcessIdentity | undefined;
   try {
     supervisor = startSupervisor(settings);
@@ -85,6 +88,7 @@ export async function bringUp(settings: StackSettings): Promise<StackFile> {
   } finally {
     process.off('SIGINT', interrupt);
     process.off('SIGTERM', interrupt);
+    giveUp?.removeEventListener('abort', interrupt);
     rmSync(files.webReady, { force: true });
   }
 }
