@@ -9,7 +9,7 @@ import { followWatermarks } from './outbox-watermarks.ts';
 /**
  * The metering of a gateway without its HTTP side and its provider, in a process of its own that can be killed: real outbox, real
  * publisher, real acknowledgements. Settings as JSON in the first argument, commands on stdin, one line of what happened on stdout:
- * `answered <request id>` once the call's end is recorded, as a gateway sends the last byte only then.
+ * `opening` before it looks at its disk, `answered <request id>` once the call's end is recorded, as a gateway sends the last byte only then.
  */
 export interface DriverSettings {
   readonly dir: string;
@@ -38,6 +38,7 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const noSpace = (): void => {
   if (diskFull) throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
 };
+say('opening');
 const { outbox, unmatched } = openOutbox({
   dir: settings.dir,
   gatewayId: settings.gatewayId,

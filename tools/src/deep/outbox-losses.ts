@@ -26,13 +26,16 @@ export interface Loss {
 const PRINT_MS = 15_000;
 
 const kills: Loss = {
-  name: 'SIGKILL at random points under load',
+  name: 'SIGKILL at random points under load, and while it recovers from one',
   async run(world, _stack, { kills: times, settleMs }, print) {
     let printedAt = performance.now();
     for (let n = 1; n <= times; n += 1) {
-      const driver = await world.boot();
-      await sleep(Math.random() * 400);
-      await driver.kill();
+      if (n % 4 === 0) await world.dieOpening(60);
+      else {
+        const driver = await world.boot();
+        await sleep(Math.random() * 400);
+        await driver.kill();
+      }
       if (performance.now() - printedAt < PRINT_MS) continue;
       printedAt = performance.now();
       print(`${n} of ${times} kills, ${world.seen.answered.size} answered, ${world.seen.interrupted} interrupted`);

@@ -35,6 +35,8 @@ export interface Driver {
 export interface OutboxWorld {
   readonly seen: Seen;
   boot(over?: Partial<DriverSettings>): Promise<Driver>;
+  /** Boots it and kills it within so many milliseconds of its first look at its disk, ready or not. */
+  dieOpening(withinMs: number): Promise<void>;
   /** Forgets the disk. */
   loseDisk(): void;
   /** Lets the driver rest, waits until the ledger has everything. @throws Error naming what is missing or twice. */
@@ -59,33 +61,49 @@ export function createOutboxWorld(stack: FullStack, gatewayId: string): OutboxWo
     return rows;
   };
 
+  const start = (over: Partial<DriverSettings> = {}) => {
+    const settings: DriverSettings = {
+      dir, gatewayId, token, spineUrl: stack.file.services.spine.url, region: LOCAL_REGION, controlPlaneUrl: stack.file.services['control-plane'].url,
+      clockMs: 0, calls: 16, callMs: 10, segmentBytes: 64 * 1024, ...over,
+    };
+    const child = spawn(process.execPath, ['--conditions=@sluice/source', '--disable-warning=ExperimentalWarning', DRIVER, JSON.stringify(settings)], { stdio: ['pipe', 'pipe', 'pipe'] });
+    children.add(child);
+    const ended = new Promise<void>((resolve) => child.once('close', () => (children.delete(child), resolve())));
+    let said = '';
+    child.stderr.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-2000)));
+    const on = { stats: (_stats: OutboxStats): void => undefined };
+    const opening = Promise.withResolvers<void>();
+    const ready = Promise.withResolvers<number>();
+    void ended.then(() => {
+      const error = new Error(`the driver ended: ${said}`);
+      opening.reject(error);
+      ready.reject(error);
+    });
+    // Who waits for one of them hears of the end; who waits for neither must not fall for it.
+    for (const { promise } of [opening, ready]) promise.catch(() => undefined);
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      const [word, value, more] = line.split(' ');
+      if (word === 'answered' && value?.length === 30) seen.answered.add(value);
+      else if (word === 'refused') seen.refused += 1;
+      else if (word === 'failed') seen.failed += 1;
+      else if (word === 'stats') on.stats(JSON.parse(line.slice(6)) as OutboxStats);
+      else if (word === 'opening') opening.resolve();
+      else if (word === 'ready') {
+        seen.interrupted += Number(more);
+        ready.resolve(Number(value));
+      }
+    });
+    const kill = async (): Promise<void> => {
+      child.kill('SIGKILL');
+      await ended;
+    };
+    return { child, ended, on, opening: opening.promise, ready: ready.promise, kill };
+  };
+
   return {
     seen,
     async boot(over = {}) {
-      const settings: DriverSettings = {
-        dir, gatewayId, token, spineUrl: stack.file.services.spine.url, region: LOCAL_REGION, controlPlaneUrl: stack.file.services['control-plane'].url,
-        clockMs: 0, calls: 16, callMs: 10, segmentBytes: 64 * 1024, ...over,
-      };
-      const child = spawn(process.execPath, ['--conditions=@sluice/source', '--disable-warning=ExperimentalWarning', DRIVER, JSON.stringify(settings)], { stdio: ['pipe', 'pipe', 'pipe'] });
-      children.add(child);
-      const ended = new Promise<void>((resolve) => child.once('close', () => (children.delete(child), resolve())));
-      let said = '';
-      child.stderr.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-2000)));
-      let onStats: (stats: OutboxStats) => void = () => undefined;
-      const ready = new Promise<number>((resolve, reject) => {
-        void ended.then(() => reject(new Error(`the driver ended: ${said}`)));
-        createInterface({ input: child.stdout }).on('line', (line) => {
-          const [word, value, more] = line.split(' ');
-          if (word === 'answered' && value?.length === 30) seen.answered.add(value);
-          else if (word === 'refused') seen.refused += 1;
-          else if (word === 'failed') seen.failed += 1;
-          else if (word === 'stats') onStats(JSON.parse(line.slice(6)) as OutboxStats);
-          else if (word === 'ready') {
-            seen.interrupted += Number(more);
-            resolve(Number(value));
-          }
-        });
-      });
+      const { child, ended, on, ready, kill } = start(over);
       const epoch = await ready;
       const command = (line: string): void => void child.stdin.write(`${line}\n`);
       return {
@@ -93,18 +111,21 @@ export function createOutboxWorld(stack: FullStack, gatewayId: string): OutboxWo
         command,
         stats: () =>
           new Promise((resolve) => {
-            onStats = resolve;
+            on.stats = resolve;
             command('stats');
           }),
-        async kill() {
-          child.kill('SIGKILL');
-          await ended;
-        },
+        kill,
         async stop() {
           command('stop');
           await ended;
         },
       };
+    },
+    async dieOpening(withinMs) {
+      const { opening, kill } = start();
+      await opening;
+      await sleep(Math.random() * withinMs);
+      await kill();
     },
     loseDisk() {
       rmSync(dir, { recursive: true, force: true });
