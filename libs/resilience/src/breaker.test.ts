@@ -138,6 +138,38 @@ describe('createBreaker', () => {
     expect(admitted).toBe(9);
   });
 
+  const enterAs = (breaker: Breaker, party: string): BreakerPass => {
+    const pass = breaker.tryEnter(party);
+    if (pass === undefined) throw new Error('the breaker is open');
+    return pass;
+  };
+
+  it('stays closed for everybody when one party alone fails, however often, while another is served', () => {
+    const { breaker } = setUp();
+    enterAs(breaker, 'globex').succeed();
+    for (let i = 0; i < 500; i++) enterAs(breaker, 'acme').fail();
+    enterAs(breaker, 'globex').fail();
+    for (let i = 0; i < 10; i++) enterAs(breaker, 'globex').succeed();
+    expect(breaker.state).toEqual({ kind: 'closed' });
+  });
+
+  it('opens when others meet the failures too, and for a party that is alone', () => {
+    const shared = setUp().breaker;
+    for (let i = 0; i < 10; i++) for (const party of ['acme', 'globex']) if (shared.state.kind === 'closed') enterAs(shared, party).fail();
+    expect(shared.state.kind).toBe('open');
+    const alone = setUp().breaker;
+    for (let i = 0; i < OPTIONS.minimumCalls; i++) enterAs(alone, 'acme').fail();
+    expect(alone.state.kind).toBe('open');
+  });
+
+  it('does not remember for longer than its window who was served', () => {
+    const { breaker, clock } = setUp();
+    enterAs(breaker, 'globex').succeed();
+    clock.advance(31_000);
+    for (let i = 0; i < OPTIONS.minimumCalls; i++) enterAs(breaker, 'acme').fail();
+    expect(breaker.state.kind).toBe('open');
+  });
+
   it('agrees with a model that keeps every verdict', () => {
     const step = fc.record({ verdict: fc.constantFrom('succeed', 'succeed', 'fail', 'ignore'), waitMs: fc.integer({ min: 0, max: 1500 }) });
     fc.assert(

@@ -1,4 +1,5 @@
 import type { BreakerReport, Clock, Provider } from '@sluice/contracts';
+import { Blame } from './blame.ts';
 import { EventWindow } from './event-window.ts';
 
 export type BreakerOptions = Omit<Provider['breaker'], 'silenceFailsAfterMs'>;
@@ -38,8 +39,12 @@ export interface BreakerFigures {
 }
 
 export interface Breaker {
-  /** Leave for one call, or `undefined` when the call must not be made. */
-  tryEnter(): BreakerPass | undefined;
+  /**
+   * Leave for one call, or `undefined` when the call must not be made.
+   *
+   * @param party whose call it is. Failures that one party alone meets, while another is served, open nothing.
+   */
+  tryEnter(party?: string): BreakerPass | undefined;
   readonly state: BreakerState;
   report(): BreakerFigures;
   /** Other settings from now on. The state stays; verdicts are forgotten where the window has another length. */
@@ -60,7 +65,7 @@ type Inner =
 
 /**
  * Circuit breaker (Nygard, 2007) of one provider and model. It opens when `failurePercent` of at least `minimumCalls`
- * verdicts within `windowMs` are failures; after `cooldownMs` it lets at most `probes` calls through at a time, closes
+ * verdicts within `windowMs` are failures, unless one party alone met them while another was served; after `cooldownMs` it lets at most `probes` calls through at a time, closes
  * when that many have succeeded and opens again at the first failure. A probe without a verdict after `probeTimeoutMs`
  * gives its place to another. There is no timer: the cooldown is computed when somebody looks.
  *
@@ -77,6 +82,7 @@ export function createBreaker({
 }): Breaker {
   let options = given;
   let window = new EventWindow(options.windowMs);
+  let blame = new Blame(options.windowMs);
   let inner: Inner = { kind: 'closed' };
   /** Grows with each change of state; passes of an earlier one are stale. */
   let generation = 0;
@@ -91,12 +97,14 @@ export function createBreaker({
 
   const open = (nowMs: number): void => become({ kind: 'open', retryAtMs: nowMs + options.cooldownMs });
 
-  const closedVerdict = (failed: boolean): void => {
+  const closedVerdict = (failed: boolean, party: string | undefined): void => {
     const now = clock.monotonic();
+    if (party !== undefined) blame.note(party, failed, now);
     window.add(failed ? 1 : 0, failed ? 0 : 1, now);
     const failures = window.first(now);
     const calls = failures + window.second(now);
     if (calls < options.minimumCalls || failures * 100 < options.failurePercent * calls) return;
+    if (party !== undefined && blame.isOneParty(options.failurePercent, now)) return;
     openedBy = { failures, calls };
     open(now);
   };
@@ -108,13 +116,14 @@ export function createBreaker({
     if (verdict === 'fail') open(now);
     if (verdict !== 'succeed' || ++half.succeeded < options.probes) return;
     window.clear();
+    blame.clear();
     become({ kind: 'closed' });
   };
 
   const judge = (pass: Pass, verdict: Verdict): void => {
     if (pass.born !== generation) return;
     if (inner.kind === 'half_open' && pass.place !== undefined) probeVerdict(inner, pass.place, verdict);
-    else if (inner.kind === 'closed' && verdict !== 'ignore') closedVerdict(verdict === 'fail');
+    else if (inner.kind === 'closed' && verdict !== 'ignore') closedVerdict(verdict === 'fail', pass.party);
   };
 
   const cooledDown = (nowMs: number): boolean => inner.kind === 'open' && nowMs >= inner.retryAtMs;
@@ -131,8 +140,8 @@ export function createBreaker({
   };
 
   return {
-    tryEnter() {
-      if (inner.kind === 'closed') return new Pass(judge, generation, undefined);
+    tryEnter(party) {
+      if (inner.kind === 'closed') return new Pass(judge, generation, undefined, party);
       const now = clock.monotonic();
       if (cooledDown(now)) become({ kind: 'half_open', probes: new Set(), succeeded: 0 });
       if (inner.kind !== 'half_open') return undefined;
@@ -140,7 +149,7 @@ export function createBreaker({
       if (inner.probes.size + inner.succeeded >= options.probes) return undefined;
       const probe: Probe = { expiresAtMs: now + options.probeTimeoutMs };
       inner.probes.add(probe);
-      return new Pass(judge, generation, probe);
+      return new Pass(judge, generation, probe, party);
     },
     get state() {
       return look();
@@ -158,7 +167,10 @@ export function createBreaker({
       };
     },
     configure(next) {
-      if (next.windowMs !== options.windowMs) window = new EventWindow(next.windowMs);
+      if (next.windowMs !== options.windowMs) {
+        window = new EventWindow(next.windowMs);
+        blame = new Blame(next.windowMs);
+      }
       options = next;
     },
   };
@@ -172,11 +184,13 @@ class Pass implements BreakerPass {
   readonly born: number;
   /** The place of a probe that it holds. */
   readonly place: Probe | undefined;
+  readonly party: string | undefined;
 
-  constructor(judge: (pass: Pass, verdict: Verdict) => void, born: number, place: Probe | undefined) {
+  constructor(judge: (pass: Pass, verdict: Verdict) => void, born: number, place: Probe | undefined, party: string | undefined) {
     this.#judge = judge;
     this.born = born;
     this.place = place;
+    this.party = party;
   }
 
   get probe(): boolean {

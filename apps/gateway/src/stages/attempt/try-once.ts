@@ -50,7 +50,7 @@ const QUEUE_TRIGGERS: readonly FailoverTrigger[] = ['rate_limit', 'timeout'];
 /** One attempt: breaker → credential with capacity → fair queue → record → call. What it acquires, it gives back. */
 export async function tryOnce(call: Call, deps: TryDeps, plan: AttemptPlan, entry: PlannedAttempt): Promise<TryResult> {
   const breaker = deps.breakers.of(entry, call.config.version);
-  const pass = breaker.tryEnter();
+  const pass = breaker.tryEnter((call.key as CompiledKey).workspace.tenant.id);
   if (pass === undefined) {
     return breakerOpen(deps, breaker);
   }
