@@ -37,7 +37,11 @@ const takeFromBuckets = (): void => {
     if (bucket?.has(1, now)) bucket.take(1, now);
   }
 };
+const readClock = (): void => {
+  for (let i = 0; i < OPERATIONS; i++) if (systemClock.monotonic() < 0) throw new Error('a monotonic clock does not go below 0');
+};
 bench('token bucket, with look-up and clock', OPERATIONS, takeFromBuckets);
+bytesPerOperation('the clock alone', OPERATIONS, readClock);
 bytesPerOperation('token bucket, with look-up and clock', OPERATIONS, takeFromBuckets);
 
 const scopes = Array.from({ length: TENANTS }, (_, n) => scopeOf(n));

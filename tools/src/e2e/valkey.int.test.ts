@@ -94,7 +94,8 @@ beforeAll(async () => {
 }, 150_000);
 afterAll(async () => {
   // Also after a start that failed half way.
-  for (const part of [second, first, redis] as ({ stop(): Promise<void> } | undefined)[]) await part?.stop();
+  const ended = await Promise.allSettled(([second, first, redis] as ({ stop(): Promise<void> } | undefined)[]).map((part) => part?.stop()));
+  expect(ended.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled']);
 }, 60_000);
 
 describe('two gateways and one Valkey', () => {
