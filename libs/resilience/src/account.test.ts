@@ -39,6 +39,21 @@ describe('an account that the provider refuses', () => {
     expect([account.tryUse(), account.refused(403)]).toEqual(['use', true]);
   });
 
+  it('is not taken from everybody by one call\'s 402 or 403 while it serves others, but is when it serves nobody any more', () => {
+    const { clock, account } = setUp();
+    account.served();
+    clock.advance(9_999);
+    expect([account.refused(403), account.refused(402), account.state.kind]).toEqual([false, false, 'ok']);
+    clock.advance(1);
+    expect([account.refused(403), account.state.kind]).toEqual([true, 'refused']);
+  });
+
+  it('is refused at once by a 401, whoever was served before', () => {
+    const { account } = setUp();
+    account.served();
+    expect(account.refused(401)).toBe(true);
+  });
+
   it('rests again after a refused probe, in the same episode', () => {
     const { clock, account } = setUp();
     account.refused(402);

@@ -21,6 +21,8 @@ export interface AccountOptions {
   readonly refusedRestMs?: number;
   /** A probe without an answer gives its place to another after this long. */
   readonly probeTimeoutMs?: number;
+  /** An account that served a call this lately is not refused by a status that may be one call's own (402, 403). */
+  readonly provenMs?: number;
 }
 
 /** The standing of one account, apart from the breaker: a wrong secret says nothing about the provider's health. */
@@ -33,8 +35,15 @@ export interface Account {
   /** Milliseconds until a call may go; 0 when it may now. */
   restMs(): number;
   rateLimited(retryAfterMs: number | undefined): void;
-  /** @returns true when this begins an episode: the moment to tell people, once. */
+  /**
+   * A call was refused in a way that speaks of the account. A 402 or 403 changes nothing while the account has just served
+   * another call: it may be about what that one call asked for, and the next ones will tell.
+   *
+   * @returns true when this begins an episode: the moment to tell people, once.
+   */
   refused(status: number | undefined): boolean;
+  /** The provider served a call by this account. */
+  served(): void;
   /** The provider took a probe. @returns true when this ends an episode. */
   accepted(): boolean;
   /** A probe ended without a word about the account; the next one may go at once. */
@@ -50,8 +59,9 @@ type Inner =
 const OK = { kind: 'ok' } as const;
 
 /** An account that starts well. There is no timer: each rest is computed when somebody looks. */
-export function createAccount({ clock, coolingMs = 1_000, maxCoolingMs = 60_000, refusedRestMs = 30_000, probeTimeoutMs = 60_000 }: AccountOptions): Account {
+export function createAccount({ clock, coolingMs = 1_000, maxCoolingMs = 60_000, refusedRestMs = 30_000, probeTimeoutMs = 60_000, provenMs = 10_000 }: AccountOptions): Account {
   let inner: Inner = OK;
+  let servedAtMs = -Infinity;
 
   const epochOf = (monotonicMs: number): number => clock.now() + (monotonicMs - clock.monotonic());
 
@@ -96,8 +106,12 @@ export function createAccount({ clock, coolingMs = 1_000, maxCoolingMs = 60_000,
     refused(status) {
       const now = clock.monotonic();
       const begins = inner.kind !== 'refused';
+      if (begins && (status === 402 || status === 403) && now - servedAtMs < provenMs) return false;
       inner = { kind: 'refused', status, sinceMs: inner.kind === 'refused' ? inner.sinceMs : now, retryAtMs: now + refusedRestMs };
       return begins;
+    },
+    served() {
+      servedAtMs = clock.monotonic();
     },
     accepted() {
       if (inner.kind !== 'refused') return false;

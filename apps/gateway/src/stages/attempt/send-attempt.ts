@@ -165,7 +165,8 @@ export function accountRefused(requestId: string, deps: AccountDeps, { provider,
   if (account.refused(status)) deps.onAccount({ to: 'refused', provider, credential: credential.id, requestId, status });
 }
 
-/** A call that tried a refused account was taken. */
+/** The provider took a call by this account; where it was a probe, the account is well again. */
 export function accountAccepted(requestId: string, deps: AccountDeps, { provider, credential, account }: CredentialCapacity, use: AccountUse): void {
+  account.served();
   if (use === 'probe' && account.accepted()) deps.onAccount({ to: 'accepted', provider, credential: credential.id, requestId, status: undefined });
 }
