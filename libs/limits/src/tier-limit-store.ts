@@ -3,10 +3,8 @@ import {
   outputTokens,
   type AdmissionLease,
   type AdmitResult,
-  type Clock,
   type LimitRefusal,
   type LimitStore,
-  type LimitStoreStatus,
   type LimitsView,
 } from '@sluice/contracts';
 import { meterUnits, refuseByBulkhead, refuseByQuota, refuseByRate } from './admission.ts';
@@ -16,33 +14,14 @@ import { viewOf } from './limits-view.ts';
 import { enterShare, fillShare, fitsLocally, quotasFit, requestFits, shareQuotaRefusal, shareRateRefusal, shareRefusal, takeLocally } from './local-admission.ts';
 import { checkpointOf, createRestoredWindows } from './quota-checkpoint.ts';
 import { createScopes, type CompiledScope } from './scopes.ts';
-import type { Timers } from './slot-pool.ts';
 import { ASK, VERDICT, type Ask } from './tier-exchange.ts';
 import { TierLease } from './tier-lease.ts';
 import { TierLevel } from './tier-level.ts';
+import type { TierOptions } from './tier-options.ts';
 import type { TierTenant } from './tier-tenant.ts';
 import type { WindowLoan } from './window-loan.ts';
 
-export interface TierOptions {
-  readonly clock: Clock;
-  /**
-   * Largest part of a bucket or of a bulkhead that one gateway is lent at a time; 0.1 unless told. With 0 every step is a
-   * round trip and every limit exact.
-   */
-  readonly leaseShare?: number;
-  /** What a gateway holds is given up for dead after so long without a sign, milliseconds; 10 s unless told. */
-  readonly livenessMs?: number;
-  /** Longest time until settled use is told, milliseconds; 250 unless told. */
-  readonly flushMs?: number;
-  /** What was lent goes back after so long without a call, milliseconds; 1 s unless told. */
-  readonly idleMs?: number;
-  /** Gateways come back to a restarted authority spread over so long, milliseconds; 1 s unless told. */
-  readonly reconnectJitterMs?: number;
-  readonly timers?: Timers;
-  readonly random?: () => number;
-  /** The state changed; the error is why it became `degraded`. */
-  readonly onStatus?: (status: LimitStoreStatus, error?: unknown) => void;
-}
+export type { TierOptions } from './tier-options.ts';
 
 /** A store in front of an authority that several gateways share. */
 export interface TierLimitStore extends LimitStore {
