@@ -12,8 +12,9 @@ const TOLERANCE_MS = 0.001;
 export class TokenBucket {
   capacity: number;
   ratePerMs: number;
-  #level: number;
-  #atMs: number;
+  /** Begins as no integer, so that the engine keeps the field as a double and boxes nothing when it changes. */
+  #level = NaN;
+  #atMs = NaN;
 
   constructor(capacity: number, ratePerMs: number, nowMs: number) {
     this.capacity = capacity;
