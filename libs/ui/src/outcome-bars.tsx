@@ -1,4 +1,6 @@
+import type { ReactNode } from 'react';
 import type { Outcome } from '@sluice/contracts';
+import { formatCount } from './format.ts';
 
 /** Counts of one second by outcome. */
 export interface BarSecond {
@@ -17,7 +19,7 @@ export interface OutcomeBarsProps {
   readonly limit?: number | undefined;
 }
 
-/** The groups of outcomes that are drawn, from the bottom up. Colour is never alone: each has a word and a hatch of its own. */
+/** The groups of outcomes that are drawn, from the bottom up. Colour is never alone: each has a word, and what is confused most often a hatch. */
 export const OUTCOME_GROUPS = [
   { id: 'ok', word: 'ok', outcomes: ['ok'] },
   { id: 'throttled', word: 'throttled', outcomes: ['throttled'] },
@@ -41,25 +43,75 @@ export function groupCounts(outcomes: Partial<Record<Outcome, number>>): Record<
 const HEIGHT = 72;
 const STEP = 5;
 const BAR = 4;
+/** Below this share of the scale a limit's line lies on the floor, so its label is moved up. */
+const FLOOR_PERCENT = 92;
 
-/** Stacked bars, one a second: what each second's calls became. */
+/** Stacked bars, one a second: what each second's calls became, with both axes and the limit in words. */
 export function OutcomeBars({ label, seconds, max, limit }: OutcomeBarsProps) {
   const top = Math.max(1, max);
   const width = Math.max(1, seconds.length) * STEP;
   const y = (value: number): number => HEIGHT - (Math.min(value, top) / top) * HEIGHT;
   return (
-    <svg className="bars" viewBox={`0 0 ${width} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={`${label}: ${describe(seconds)}`}>
-      <defs>
-        <pattern id="hatch-shed" width="4" height="4" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
-          <rect width="4" height="4" className="fill-shed" />
-          <line x1="0" y1="0" x2="0" y2="4" className="hatch" />
-        </pattern>
-      </defs>
-      {seconds.map((second, index) => (
-        <Bar key={second.second} x={index * STEP} counts={groupCounts(second.outcomes)} y={y} />
-      ))}
-      {limit !== undefined && limit <= top && <line className="limit-line" x1="0" x2={width} y1={y(limit)} y2={y(limit)} />}
-    </svg>
+    <ChartFrame top={formatCount(top)} bottom="0" left={`${span(seconds.length)} ago`} right="now" tag={limit === undefined ? undefined : limitTag(limit, top)}>
+      <svg className="bars" viewBox={`0 0 ${width} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={`${label}: ${describe(seconds)}`}>
+        <Hatches />
+        {seconds.map((second, index) => (
+          <Bar key={second.second} x={index * STEP} counts={groupCounts(second.outcomes)} y={y} />
+        ))}
+        {limit !== undefined && limit <= top && <line className="limit-line" x1="0" x2={width} y1={y(limit)} y2={y(limit)} />}
+      </svg>
+    </ChartFrame>
+  );
+}
+
+/** A chart between its axes: the scale at the left, the time below, and a word at a height (percent from the top). */
+export function ChartFrame(props: { top: string; bottom: string; left: string; right: string; tag?: { text: string; percent: number } | undefined; children: ReactNode }) {
+  return (
+    <div className="chart num">
+      <div className="chart-y" aria-hidden="true">
+        <span>{props.top}</span>
+        <span>{props.bottom}</span>
+      </div>
+      <div className="chart-plot">
+        {props.children}
+        {props.tag !== undefined && (
+          <span className="chart-tag" style={{ top: `${props.tag.percent}%` }}>
+            {props.tag.text}
+          </span>
+        )}
+      </div>
+      <div className="chart-x" aria-hidden="true">
+        <span>{props.left}</span>
+        <span>{props.right}</span>
+      </div>
+    </div>
+  );
+}
+
+function limitTag(limit: number, top: number): { text: string; percent: number } {
+  if (limit > top) return { text: `limit ${formatCount(limit)}/s, above this scale`, percent: 12 };
+  const percent = (1 - limit / top) * 100;
+  return { text: `limit ${formatCount(limit)}/s`, percent: percent > FLOOR_PERCENT ? 82 : Math.max(12, percent) };
+}
+
+const span = (seconds: number): string => (seconds >= 120 && seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`);
+
+function Hatches() {
+  return (
+    <defs>
+      <pattern id="hatch-throttled" width="4" height="4" patternUnits="userSpaceOnUse">
+        <rect width="4" height="4" className="fill-throttled" />
+        <line x1="0" y1="0" x2="4" y2="0" className="hatch" />
+      </pattern>
+      <pattern id="hatch-shed" width="4" height="4" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+        <rect width="4" height="4" className="fill-shed" />
+        <line x1="0" y1="0" x2="0" y2="4" className="hatch" />
+      </pattern>
+      <pattern id="hatch-quota" width="4" height="4" patternUnits="userSpaceOnUse" patternTransform="rotate(-45)">
+        <rect width="4" height="4" className="fill-quota" />
+        <line x1="0" y1="0" x2="0" y2="4" className="hatch" />
+      </pattern>
+    </defs>
   );
 }
 
