@@ -109,18 +109,26 @@ export const ChainEntry = z.strictObject({
 });
 export type ChainEntry = z.infer<typeof ChainEntry>;
 
+/** What a caller, or an alias, names instead of a model to let the learned policy choose among the models that may answer. */
+export const AUTO_MODEL = 'auto';
+
 export const Routing = z.strictObject({
   chain: z.array(ChainEntry).min(1).max(8),
   triggerOn: z.array(FailoverTrigger).default(['rate_limit', 'timeout', 'error']),
-  /** Customer's name for a model → catalogue model. */
+  /** Customer's name for a model → catalogue model, or `auto`. */
   aliases: z.record(z.string().min(1).max(256), Name).default({}),
   /** Feature tag → catalogue model to prefer for it. */
   features: z.record(z.string().min(1).max(128), z.strictObject({ model: Name.optional(), priority: Priority.optional() })).default({}),
   /** Models that may be used; all of the catalogue when absent. */
   allowModels: z.array(Name).optional(),
-  /** Use the learned policy of the router for requests that do not pin a model. */
+  /**
+   * `auto` always asks the learned policy. With `true` so does every request that names a model of the catalogue without
+   * pinning it; the model that it names then answers while the policy cannot be asked.
+   */
   learned: z.boolean().default(false),
-  /** Near the end of a money quota use this model instead, marked in the answer. */
+  /** Model of an `auto` request while the learned policy cannot be asked; the usable one of the highest tier when absent. */
+  defaultModel: Name.optional(),
+  /** From this share of a money quota on use this model instead where it is cheaper, marked in the answer; never for a pin. */
   budgetDowngrade: z.strictObject({ atPercent: z.int().min(1).max(100), model: Name }).optional(),
   /** Status and headers are held for the first content at most this long. */
   holdMs: z.int().min(0).max(8_000).default(8_000),

@@ -29,11 +29,32 @@ describe('a policy', () => {
     ['an alias', { routing: { aliases: { fast: 'gone' } } }, 'routing.aliases.fast'],
     ['an allowed provider', { dataRules: { allowedProviders: ['gone'] } }, 'dataRules.allowedProviders.0'],
     ['a downgrade', { routing: { budgetDowngrade: { atPercent: 90, model: 'gone' } } }, 'routing.budgetDowngrade.model'],
+    ['a default', { routing: { defaultModel: 'gone' } }, 'routing.defaultModel'],
   ])('that refers to nothing by %s is refused with the field\'s path', async (_what, override, path) => {
     const version = test.plane.store.version;
     const answer = await call('PUT', POLICY, override);
     expect([answer.status, pathsOf(answer)]).toEqual([400, [path]]);
     expect(test.plane.store.version).toBe(version);
+  });
+
+  it.each([
+    ['a downgrade to a model that may not be used', { routing: { allowModels: ['sim-large'], budgetDowngrade: { atPercent: 90, model: 'sim-small' } } }, 'routing.budgetDowngrade.model'],
+    ['a default that no provider of the chain offers', { routing: { chain: [{ provider: 'primary', model: 'sim-large' }], defaultModel: 'sim-small' } }, 'routing.defaultModel'],
+    ['a learned choice among one model', { routing: { learned: true, allowModels: ['sim-small'] } }, 'routing.learned'],
+    ['kept prompts', { promptLogDays: 7 }, 'promptLogDays'],
+    ['a cache', { cache: { mode: 'exact' } }, 'cache.mode'],
+    ['stale answers', { cache: { serveStaleOnOutage: true } }, 'cache.serveStaleOnOutage'],
+  ])('that asks for what would silently not happen is refused: %s', async (_what, override, path) => {
+    const answer = await call('PUT', POLICY, override);
+    expect([answer.status, pathsOf(answer)]).toEqual([400, [path]]);
+  });
+
+  it('may name the learned policy by an alias, and a plan may not ask for what is not offered either', async () => {
+    expect((await call('PUT', POLICY, { routing: { learned: true, aliases: { smart: 'auto' } }, cache: { mode: 'off' }, promptLogDays: 0 })).status).toBe(200);
+    const rows = (await call('GET', '/api/plans')).body['rows'] as { id: string; value: { policy: object } }[];
+    const plan = rows[0] as (typeof rows)[number];
+    const refused = await call('PUT', `/api/plans/${plan.id}`, { ...plan.value, policy: { ...plan.value.policy, promptLogDays: 1 } });
+    expect([refused.status, pathsOf(refused)]).toEqual([400, ['policy.promptLogDays']]);
   });
 
   it('that names the same place twice in a chain is refused', async () => {

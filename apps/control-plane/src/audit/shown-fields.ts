@@ -9,7 +9,7 @@ export const SHOWN_FIELDS: ReadonlySet<string> = new Set(
   timeZone limits requests tokens concurrency quotas perSecond perMinute burst inFlight queued queueTimeoutMs
   meter span seconds steps period limit alertAtPercent refuseAtPercent
   override policy priority maxPoolSharePercent routing chain provider model credential triggerOn aliases features allowModels learned
-  budgetDowngrade atPercent holdMs deadlines connectMs firstByteMs idleMs totalMs retries maxAttempts baseDelayMs maxDelayMs
+  defaultModel budgetDowngrade atPercent holdMs deadlines connectMs firstByteMs idleMs totalMs retries maxAttempts baseDelayMs maxDelayMs
   dataRules regions allowedProviders noFallback cache ttlSeconds maxEntryBytes serveStaleOnOutage maxBodyBytes defaultOutputTokens
   unknownPrice picoUsdPerToken quotaStatus stopMidStream promptLogDays auditExport
   tenantLimits priceBook prices allotment totalTokens feeNanoUsd

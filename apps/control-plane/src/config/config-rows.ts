@@ -1,4 +1,5 @@
 import { CONFIG_ROW, type ConfigSnapshot, type ConfigTable } from '@sluice/contracts';
+import { notOffered } from './not-offered.ts';
 
 const ID_FIELD = {
   tenants: 'id',
@@ -24,7 +25,7 @@ export function fieldPath(path: readonly PropertyKey[]): string {
   return path.map(String).join('.');
 }
 
-/** Parses a row strictly; a row whose own id differs from the id it is stored under is a fault too. */
+/** Parses a row strictly; a row whose own id differs from the id it is stored under, or that asks for what is not offered, is a fault too. */
 export function parseRow(table: ConfigTable, id: string, value: unknown): { value: unknown } | { faults: RowFault[] } {
   const parsed = CONFIG_ROW[table].safeParse(value);
   if (!parsed.success) {
@@ -33,7 +34,8 @@ export function parseRow(table: ConfigTable, id: string, value: unknown): { valu
   const idField = ID_FIELD[table];
   const own: unknown = Reflect.get(parsed.data, idField);
   if (own !== id) return { faults: [{ table, id, path: idField, message: `must be ${id}, the name it is stored under` }] };
-  return { value: parsed.data };
+  const faults = notOffered(table, id, parsed.data);
+  return faults.length > 0 ? { faults } : { value: parsed.data };
 }
 
 /** A configuration with nothing in it, to which the rows of the first seed are added. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import {
+  AUTO_MODEL,
   EXPORTABLE_TENANT_ID,
   exportTenants,
   mergePolicy,
@@ -12,6 +13,7 @@ import {
   type Routing,
   type Workspace,
 } from '@sluice/contracts';
+import { checkModelRules } from './check-model-rules.ts';
 import { fieldPath, type RowFault } from './config-rows.ts';
 
 type Report = (path: string, message: string) => void;
@@ -40,6 +42,7 @@ export function findFaults(config: ConfigSnapshot): RowFault[] {
   for (const row of Object.values(config.plans)) {
     const report = reporter('plans', row.id);
     checkRouting(config, row.policy.routing, 'policy.routing', report);
+    checkModelRules(config, row.policy.routing, 'policy.routing', report);
     checkAllowedProviders(config, row.policy.dataRules.allowedProviders, 'policy.dataRules', report);
     for (const model of Object.keys(row.priceBook.prices)) need(config.models, model, 'model', `priceBook.prices.${model}`, report);
   }
@@ -80,6 +83,7 @@ function checkEffective(config: ConfigSnapshot, row: Workspace, { routing, dataR
       report(`override.routing.chain.${i}.credential`, `credential ${credential.id} of provider ${entry.provider} belongs to other tenants`);
     }
   });
+  if (row.override.routing !== undefined) checkModelRules(config, routing, 'override.routing', report);
   const { allowedProviders, regions } = dataRules;
   const known = routing.chain.filter(({ provider }) => Object.hasOwn(config.providers, provider));
   // What points at nothing is told already.
@@ -111,14 +115,15 @@ function checkRouting(config: ConfigSnapshot, routing: Partial<Routing>, path: s
     if (first === undefined) seen.set(place, i);
     else report(at, `is the same place as entry ${first}`);
   });
-  for (const [alias, model] of Object.entries(routing.aliases ?? {})) need(config.models, model, 'model', `${path}.aliases.${alias}`, report);
+  for (const [alias, model] of Object.entries(routing.aliases ?? {})) {
+    if (model !== AUTO_MODEL) need(config.models, model, 'model', `${path}.aliases.${alias}`, report);
+  }
   for (const [feature, wish] of Object.entries(routing.features ?? {})) {
     if (wish.model !== undefined) need(config.models, wish.model, 'model', `${path}.features.${feature}.model`, report);
   }
   routing.allowModels?.forEach((model, i) => need(config.models, model, 'model', `${path}.allowModels.${i}`, report));
-  if (routing.budgetDowngrade !== undefined) {
-    need(config.models, routing.budgetDowngrade.model, 'model', `${path}.budgetDowngrade.model`, report);
-  }
+  if (routing.budgetDowngrade !== undefined) need(config.models, routing.budgetDowngrade.model, 'model', `${path}.budgetDowngrade.model`, report);
+  if (routing.defaultModel !== undefined) need(config.models, routing.defaultModel, 'model', `${path}.defaultModel`, report);
 }
 
 /** Naming the only credential of a provider is naming the same place as leaving it out. */
@@ -166,6 +171,7 @@ function checkHealthProbe(config: ConfigSnapshot, { id, healthProbe, credentials
 
 function checkModel(config: ConfigSnapshot, id: string, report: Report): void {
   const model = config.models[id];
+  if (id === AUTO_MODEL) report('id', `${AUTO_MODEL} is what callers name to let the learned policy choose; no model may have this name`);
   const providers = new Set<string>();
   model?.offers.forEach((offer, i) => {
     need(config.providers, offer.provider, 'provider', `offers.${i}.provider`, report);
