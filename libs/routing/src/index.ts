@@ -1,5 +1,6 @@
 export * from './drift/distribution-shift.ts';
 export * from './drift/page-hinkley.ts';
+export * from './features/prompt-text.ts';
 export * from './features/text-features.ts';
 export * from './frontier/metrics.ts';
 export * from './linear/discounted-ridge.ts';
