@@ -14,7 +14,7 @@ import { createConfigStore, type ConfigStore } from './config/config-store.ts';
 import { createControlPlaneApp } from './create-control-plane-app.ts';
 import { createAuditExports, type AuditExports } from './exports/audit-exports.ts';
 import type { ExportSpine } from './exports/export-spine.ts';
-import { createOperatorSessions, type SessionArchive } from './session/operator-sessions.ts';
+import { createOperatorSessions, type OperatorSessions, type SessionArchive } from './session/operator-sessions.ts';
 import { createOperatorSignIn } from './session/operator-sign-in.ts';
 import type { ScryptCost } from './session/password.ts';
 import { createPeople, type PersonRepository } from './session/people.ts';
@@ -63,6 +63,7 @@ export interface ControlPlane {
   readonly routes: readonly Route[];
   readonly store: ConfigStore;
   readonly exports: AuditExports;
+  readonly sessions: OperatorSessions;
   readonly state: () => OperatorState;
   /** One second of life: reads what is polled, sends state, watermarks and pings. Never throws. */
   beat(): Promise<void>;
@@ -130,6 +131,7 @@ export async function createControlPlane(ports: ControlPlanePorts, settings: Con
     routes,
     store,
     exports,
+    sessions,
     state: build,
     beat: async () => {
       beats += 1;

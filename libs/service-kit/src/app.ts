@@ -1,5 +1,5 @@
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
-import { HEADER, systemClock, type Clock, type Problem } from '@sluice/contracts';
+import { HEADER, PROBLEM_TYPE_PREFIX, systemClock, type Clock, type Problem } from '@sluice/contracts';
 import { createIds } from './ids.ts';
 import type { Logger } from './logger.ts';
 import { ProblemError } from './problem.ts';
@@ -78,12 +78,13 @@ export function finishApp(app: Express, { logger }: { logger: Logger }): void {
 /** Writes a problem as the whole answer. */
 export function sendProblem(res: Response, problem: ProblemError): void {
   const body: Problem = {
-    type: 'about:blank',
+    type: problem.type === undefined ? 'about:blank' : `${PROBLEM_TYPE_PREFIX}${problem.type}`,
     title: problem.message,
     status: problem.status,
     ...(problem.detail === undefined ? {} : { detail: problem.detail }),
     request_id: requestIdOf(res),
     ...(problem.errors === undefined ? {} : { errors: problem.errors }),
+    ...(problem.versions === undefined ? {} : { versions: problem.versions }),
   };
   res.status(problem.status).set(problem.headers).type('application/problem+json').send(JSON.stringify(body));
 }

@@ -10,6 +10,10 @@ export interface ProblemExtra {
   /** What a person can do about it; public. */
   detail?: string;
   errors?: FieldFault[];
+  /** Name of the kind of problem, for programs; the answer's `type` is `urn:sluice:problem:<name>`. `about:blank` when absent. */
+  type?: string;
+  /** Of a row that somebody else has changed: the version that the caller has seen, and the one that is current (null: gone). */
+  versions?: { yours: number; current: number | null };
   headers?: Record<string, string>;
   cause?: unknown;
 }
@@ -21,12 +25,16 @@ export class ProblemError extends Error {
   readonly detail: string | undefined;
   readonly errors: FieldFault[] | undefined;
   readonly headers: Record<string, string>;
+  readonly type: string | undefined;
+  readonly versions: { yours: number; current: number | null } | undefined;
 
   constructor(status: number, title: string, extra: ProblemExtra = {}) {
     super(title, extra.cause === undefined ? undefined : { cause: extra.cause });
     this.status = status;
     this.detail = extra.detail;
     this.errors = extra.errors;
+    this.type = extra.type;
+    this.versions = extra.versions;
     this.headers = extra.headers ?? {};
   }
 }

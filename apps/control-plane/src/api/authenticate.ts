@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { PRINCIPAL_HEADER, type Clock, type Principal } from '@sluice/contracts';
+import { PRINCIPAL_HEADER, type Clock, type OperatorRole, type Principal } from '@sluice/contracts';
 import { bearerToken, ProblemError, safeEqual, verifyPrincipal } from '@sluice/service-kit';
 import { readSessionCookie } from '../http/cookies.ts';
 import type { Operator, OperatorSessions } from '../session/operator-sessions.ts';
@@ -24,14 +24,16 @@ export type Authenticate = (auth: RouteAuth, req: Request) => Promise<Caller>;
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** @throws ProblemError 401 without the credential that the route demands, 403 for a cookie without a matching Origin. */
+/** @throws ProblemError 401 without the credential that the route demands, 403 for a cookie without a matching Origin or a role that is too low. */
 export function createAuthenticate(deps: AuthenticateDeps): Authenticate {
   return async (auth, req) => {
     switch (auth) {
       case 'none':
         return {};
+      case 'viewer':
       case 'operator':
-        return { operator: await findOperator(deps.sessions, req) };
+      case 'admin':
+        return { operator: requireRole(await findOperator(deps.sessions, req), auth) };
       case 'gateway':
         requireToken(req, deps.gatewayToken);
         return {};
@@ -58,6 +60,14 @@ async function findOperator(sessions: OperatorSessions, req: Request): Promise<O
     throw new ProblemError(403, 'Origin is missing', { detail: 'A change with a session cookie needs the Origin header; a script uses a bearer token.' });
   }
   return operator;
+}
+
+/** Operator roles from the least to the most; each may what those before it may. */
+const RANK: Record<OperatorRole, number> = { viewer: 0, operator: 1, admin: 2 };
+
+function requireRole(operator: Operator, least: OperatorRole): Operator {
+  if (RANK[operator.role] >= RANK[least]) return operator;
+  throw new ProblemError(403, 'Your role does not allow this', { type: 'role', detail: `It needs the role ${least}; ${operator.user} has the role ${operator.role}.` });
 }
 
 function requireToken(req: Request, token: string): void {

@@ -17,7 +17,7 @@ export function configRoutes({ store }: { store: ConfigStore }): Route[] {
     route({
       method: 'put',
       path: '/api/tenants/:id',
-      auth: 'operator',
+      auth: 'admin',
       tag: 'Configuration',
       summary: 'Create or replace a tenant',
       body: Tenant,
@@ -30,7 +30,7 @@ export function configRoutes({ store }: { store: ConfigStore }): Route[] {
     route({
       method: 'put',
       path: '/api/plans/:id',
-      auth: 'operator',
+      auth: 'admin',
       tag: 'Configuration',
       summary: 'Create or replace a plan; changed prices need a higher version of the price book',
       body: Plan,
@@ -44,7 +44,7 @@ export function configRoutes({ store }: { store: ConfigStore }): Route[] {
     route({
       method: 'put',
       path: '/api/providers/:id',
-      auth: 'operator',
+      auth: 'admin',
       tag: 'Configuration',
       summary: 'Create or replace a provider; secrets by reference',
       body: Provider,
@@ -57,7 +57,7 @@ export function configRoutes({ store }: { store: ConfigStore }): Route[] {
     route({
       method: 'put',
       path: '/api/models/:id',
-      auth: 'operator',
+      auth: 'admin',
       tag: 'Configuration',
       summary: 'Create or replace a model',
       body: Model,
@@ -76,7 +76,7 @@ function list(store: ConfigStore, table: ConfigTable, schema: z.ZodType): Route 
   return route({
     method: 'get',
     path: `/api/${table}`,
-    auth: 'operator',
+    auth: 'viewer',
     tag: 'Configuration',
     summary: `All ${table} with their versions`,
     response: z.object({ rows: z.array(z.object({ id: z.string(), version: z.int(), value: schema })) }),

@@ -18,7 +18,7 @@ export function dlqRoutes({ queues, audit, onAuditError }: { queues: QueueAdmin;
     route({
       method: 'get',
       path: '/api/dlqs',
-      auth: 'operator',
+      auth: 'viewer',
       tag: 'Queues',
       summary: 'Every dead-letter queue',
       response: z.array(DlqState),

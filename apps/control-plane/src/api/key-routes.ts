@@ -16,7 +16,8 @@ export interface KeyRouteDeps {
   readonly store: ConfigStore;
   readonly clock: Clock;
   readonly prefix: string;
-  readonly auth: RouteAuth;
+  /** Who may read, and who may change. */
+  readonly auth: { readonly read: RouteAuth; readonly write: RouteAuth };
   readonly admit: (call: RouteCall<unknown, unknown>) => void;
 }
 
@@ -26,7 +27,7 @@ export function workspaceKeyRoutes({ store, clock, prefix, auth, admit }: KeyRou
     route({
       method: 'post',
       path: `${prefix}/:slug/keys`,
-      auth,
+      auth: auth.write,
       tag: 'Keys',
       summary: 'Make an API key; the answer is the only time it is shown',
       status: 201,
@@ -50,7 +51,7 @@ export function workspaceKeyRoutes({ store, clock, prefix, auth, admit }: KeyRou
     route({
       method: 'get',
       path: `${prefix}/:slug/keys`,
-      auth,
+      auth: auth.read,
       tag: 'Keys',
       summary: 'The keys of a workspace',
       response: z.object({ rows: z.array(KeyView) }),

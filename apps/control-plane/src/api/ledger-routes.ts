@@ -17,7 +17,7 @@ export function ledgerRoutes({ ledger, ledgerKeeper, audit, auditLog }: LedgerRo
     route({
       method: 'get',
       path: '/api/ledger',
-      auth: 'operator',
+      auth: 'viewer',
       tag: 'Ledger',
       summary: 'Rows of the ledger, newest first',
       query: LedgerQuery,
@@ -27,7 +27,7 @@ export function ledgerRoutes({ ledger, ledgerKeeper, audit, auditLog }: LedgerRo
     route({
       method: 'get',
       path: '/api/ledger/summary',
-      auth: 'operator',
+      auth: 'viewer',
       tag: 'Ledger',
       summary: 'Sums over the ledger; all time when no range is given',
       query: LedgerRange,
@@ -37,7 +37,7 @@ export function ledgerRoutes({ ledger, ledgerKeeper, audit, auditLog }: LedgerRo
     route({
       method: 'get',
       path: '/api/ledger/usage',
-      auth: 'operator',
+      auth: 'viewer',
       tag: 'Ledger',
       summary: 'Usage in steps of time, by model and feature; of a tenant, a workspace or all',
       query: LedgerUsageQuery,
@@ -47,7 +47,7 @@ export function ledgerRoutes({ ledger, ledgerKeeper, audit, auditLog }: LedgerRo
     route({
       method: 'post',
       path: '/api/ledger/corrections',
-      auth: 'operator',
+      auth: 'admin',
       tag: 'Ledger',
       summary: 'Add a correction of a call as a row of its own; the same one again changes nothing',
       body: LedgerCorrection,
@@ -57,7 +57,7 @@ export function ledgerRoutes({ ledger, ledgerKeeper, audit, auditLog }: LedgerRo
     route({
       method: 'get',
       path: '/api/ledger/rollups/check',
-      auth: 'operator',
+      auth: 'viewer',
       tag: 'Ledger',
       summary: 'Where hourly and daily sums differ from the rows, on the days of a range; reads every row of them',
       query: LedgerSpan,
@@ -80,7 +80,7 @@ export function ledgerRoutes({ ledger, ledgerKeeper, audit, auditLog }: LedgerRo
     route({
       method: 'get',
       path: '/api/audit',
-      auth: 'operator',
+      auth: 'viewer',
       tag: 'Audit',
       summary: 'The audit log, newest first',
       query: AuditQuery,

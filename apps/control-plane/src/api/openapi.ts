@@ -2,9 +2,13 @@ import { z } from 'zod';
 import { Problem } from '@sluice/contracts';
 import type { Route, RouteAuth } from './route.ts';
 
-const SECURITY: Record<RouteAuth, readonly Record<string, readonly string[]>[]> = {
+type Requirement = Readonly<Record<string, readonly string[]>>;
+const OPERATOR: readonly Requirement[] = [{ operatorCookie: [] }, { operatorBearer: [] }];
+const SECURITY: Record<RouteAuth, readonly Requirement[]> = {
   none: [],
-  operator: [{ operatorCookie: [] }, { operatorBearer: [] }],
+  viewer: OPERATOR,
+  operator: OPERATOR,
+  admin: OPERATOR,
   gateway: [{ gatewayToken: [] }],
   bff: [{ bffToken: [] }],
   person: [{ bffToken: [], signedPrincipal: [] }],

@@ -22,7 +22,7 @@ export function requireWorkspace(store: ConfigStore, slug: string): Workspace {
 export function policyRoutes(deps: {
   store: ConfigStore;
   prefix: string;
-  auth: RouteAuth;
+  auth: { readonly read: RouteAuth; readonly write: RouteAuth };
   admit: (call: RouteCall<unknown, unknown>, permission: 'policy:read' | 'policy:write') => void;
 }): Route[] {
   const { store, prefix, auth, admit } = deps;
@@ -39,7 +39,7 @@ export function policyRoutes(deps: {
     route({
       method: 'get',
       path: `${prefix}/:slug/policy`,
-      auth,
+      auth: auth.read,
       tag: 'Policy',
       summary: "A workspace's overrides and the policy that results",
       response: PolicyView,
@@ -53,7 +53,7 @@ export function policyRoutes(deps: {
     route({
       method: 'put',
       path: `${prefix}/:slug/policy`,
-      auth,
+      auth: auth.write,
       tag: 'Policy',
       summary: "Replace a workspace's overrides; with If-Match, 412 when they have changed",
       body: PolicyOverride,

@@ -1,13 +1,14 @@
 import type { Request, Response } from 'express';
 import type { z } from 'zod';
-import type { Principal } from '@sluice/contracts';
+import type { OperatorRole, Principal } from '@sluice/contracts';
 import type { Operator } from '../session/operator-sessions.ts';
 
 /**
- * Who may call a route: anybody, a signed-in operator, a gateway by its token, the BFF by its token, or the BFF in the
- * name of a person whose principal it has signed.
+ * Who may call a route: anybody; a signed-in operator whose role is at least `viewer` (reads), `operator` (acts in an
+ * incident: chaos, dead letters, kill switches, keys) or `admin` (changes configuration, money and accounts); a gateway by
+ * its token; the BFF by its token; or the BFF in the name of a person whose principal it has signed.
  */
-export type RouteAuth = 'none' | 'operator' | 'gateway' | 'bff' | 'person';
+export type RouteAuth = 'none' | OperatorRole | 'gateway' | 'bff' | 'person';
 
 export type HttpMethod = 'get' | 'post' | 'put' | 'delete';
 

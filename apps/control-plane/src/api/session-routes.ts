@@ -53,7 +53,7 @@ export function sessionRoutes({ sessions, signIn, audit, onAuditError }: Session
     route({
       method: 'get',
       path: '/api/session',
-      auth: 'operator',
+      auth: 'viewer',
       tag: 'Session',
       summary: 'Who is signed in',
       response: SessionView,
@@ -62,7 +62,7 @@ export function sessionRoutes({ sessions, signIn, audit, onAuditError }: Session
     route({
       method: 'delete',
       path: '/api/session',
-      auth: 'operator',
+      auth: 'viewer',
       tag: 'Session',
       summary: 'Sign out',
       status: 204,

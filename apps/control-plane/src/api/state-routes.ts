@@ -8,7 +8,7 @@ export function stateRoutes(deps: { build: () => OperatorState; hub: StateHub })
     route({
       method: 'get',
       path: '/api/state',
-      auth: 'operator',
+      auth: 'viewer',
       tag: 'State',
       summary: 'The whole live picture',
       response: OperatorState,
@@ -17,7 +17,7 @@ export function stateRoutes(deps: { build: () => OperatorState; hub: StateHub })
     route({
       method: 'get',
       path: '/api/state/stream',
-      auth: 'operator',
+      auth: 'viewer',
       tag: 'State',
       summary: 'The same each second, as server-sent events named `state`',
       streams: true,

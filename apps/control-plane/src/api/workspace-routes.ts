@@ -11,6 +11,7 @@ import { UsagePoint, UsageQuery, WorkspaceLedgerQuery, type LedgerReader } from 
 import { route, type Route, type RouteCall } from './route.ts';
 
 const PREFIX = '/internal/workspaces';
+const PERSON = { read: 'person', write: 'person' } as const;
 
 /** A ledger row without what providers charge us. */
 export const WorkspaceRequest = LedgerRow.omit({ cost_nanousd: true, attempts: true, gateway_id: true, epoch: true, sequence: true, kind: true, corrects: true, reason: true });
@@ -98,8 +99,8 @@ export function workspaceRoutes({ store, ledger, reports, clock }: WorkspaceRout
         return { rows: page.rows.map((row) => WorkspaceRequest.parse(row)), next_cursor: page.next_cursor };
       },
     }),
-    ...policyRoutes({ store, prefix: PREFIX, auth: 'person', admit }),
-    ...workspaceKeyRoutes({ store, clock, prefix: PREFIX, auth: 'person', admit: (call) => admit(call, 'keys:write') }),
+    ...policyRoutes({ store, prefix: PREFIX, auth: PERSON, admit }),
+    ...workspaceKeyRoutes({ store, clock, prefix: PREFIX, auth: PERSON, admit: (call) => admit(call, 'keys:write') }),
     route({
       method: 'delete',
       path: `${PREFIX}/:slug/keys/:keyId`,

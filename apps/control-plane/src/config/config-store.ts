@@ -53,7 +53,7 @@ export function createConfigStore(deps: { repository: ConfigRepository; patchesK
   let last: Promise<unknown> = Promise.resolve();
 
   function snapshot(): ConfigSnapshot {
-    if (current === undefined) throw new ProblemError(503, 'No configuration yet', { detail: 'The database has not answered since this process started.' });
+    if (current === undefined) throw new ProblemError(503, 'No configuration yet', { type: 'no-configuration', detail: 'The database has not answered since this process started.' });
     return current;
   }
 
@@ -154,6 +154,8 @@ function stale(seen: number, at: number | undefined): ProblemError {
   const now = at === undefined ? 'it does not exist any more' : `it is at version ${at}`;
   return new ProblemError(412, 'Changed in the meantime', {
     detail: `You have seen version ${seen}; ${now}. Read it again and repeat the change.`,
+    type: 'stale',
+    versions: { yours: seen, current: at ?? null },
     ...(at === undefined ? {} : { headers: { etag: `"${at}"` } }),
   });
 }
@@ -172,7 +174,9 @@ function invalid(faults: readonly RowFault[], changes: readonly { table: ConfigT
 
 function unavailable(cause: unknown): ProblemError {
   return new ProblemError(503, 'The change could not be stored', {
+    type: 'database-unavailable',
     detail: 'The database does not answer; nothing was changed as far as is known.',
+    headers: { 'retry-after': '2' },
     cause,
   });
 }

@@ -9,7 +9,7 @@ export function exportRoutes({ exports }: { exports: AuditExports }): Route[] {
     route({
       method: 'get',
       path: '/api/exports',
-      auth: 'operator',
+      auth: 'viewer',
       tag: 'Queues',
       summary: 'Every audit export, those that are switched off and not read to their end too',
       response: z.array(AuditExport),

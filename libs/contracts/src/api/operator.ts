@@ -234,13 +234,19 @@ export const SessionRequest = z
   .refine((s) => (s.email === undefined) !== (s.user === undefined), 'give either email or user');
 export type SessionRequest = z.infer<typeof SessionRequest>;
 
+/** What the `type` of our problems begins with; `about:blank` where the status says everything. */
+export const PROBLEM_TYPE_PREFIX = 'urn:sluice:problem:';
+
 /** RFC 9457 problem, on control plane, BFF and router. */
 export const Problem = z.object({
+  /** `urn:sluice:problem:<kind>`, or `about:blank` where the status says everything. */
   type: z.string(),
   title: z.string(),
   status: z.int(),
   detail: z.string().optional(),
   request_id: z.string(),
   errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+  /** Of a 412: the version that the caller has seen, and the one that is current (null: the row is gone). */
+  versions: z.object({ yours: z.int(), current: z.int().nullable() }).optional(),
 });
 export type Problem = z.infer<typeof Problem>;
