@@ -49,11 +49,23 @@ export function projectOverview(from: TenantOverview, sight: Sight): OverviewVie
     totals: { outcomes: sumOutcomes(seconds.map((second) => second.outcomes)) },
     month: { calls: from.month.calls, tokens: projectTokens(from.month.tokens), billed_nanousd: sight.cost ? from.month.billed_nanousd : null },
     limits: projectLimits(from.tenant.limits),
+    quotas: [],
+    latency: null,
+    kill_switches: [],
+    open_alerts: 0,
   };
 }
 
 export function projectUsage(from: TenantUsage, sight: Sight): UsageView {
+  const none = { calls: 0, input_tokens: 0, output_tokens: 0, billed_nanousd: sight.cost ? 0 : null };
   return {
+    from: '1970-01-01T00:00:00.000Z',
+    to: '1970-01-01T00:00:00.000Z',
+    step: 'hour',
+    by: 'model',
+    groups: [],
+    totals: none,
+    previous: { from: '1970-01-01T00:00:00.000Z', to: '1970-01-01T00:00:00.000Z', ...none },
     points: from.points.map((p) => ({
       at: p.at,
       model: p.model,
@@ -69,7 +81,11 @@ export function projectUsage(from: TenantUsage, sight: Sight): UsageView {
 export function projectRequests(from: TenantRequests, sight: Sight): RequestsView {
   return {
     rows: from.rows.map((r) => ({
+      id: r.request_id,
+      kind: 'call',
       request_id: r.request_id,
+      samples: [],
+      count: 1,
       occurred_at: r.occurred_at,
       model: r.model,
       feature: r.feature,
@@ -80,6 +96,17 @@ export function projectRequests(from: TenantRequests, sight: Sight): RequestsVie
       billed_nanousd: sight.cost ? r.billed_nanousd : null,
       total_ms: r.latency.total_ms,
       fallback: r.fallback,
+      model_requested: null,
+      provider: null,
+      key_id: null,
+      key_name: null,
+      end_user: null,
+      ttfb_ms: null,
+      queue_ms: null,
+      stream: false,
+      fallback_reason: null,
+      limit: null,
+      explanation: null,
     })),
     next_cursor: from.next_cursor,
   };

@@ -31,15 +31,15 @@ export function Requests({ slug }: { slug: string }) {
             {rows.map((row) => {
               const tokens = tokenSides(row.tokens);
               return (
-                <tr key={row.request_id}>
+                <tr key={row.id}>
                   <td>{row.occurred_at.slice(0, 19).replace('T', ' ')}</td>
                   <td>{row.model ?? '–'} {row.fallback && <Badge tone="warn">fallback</Badge>}</td>
                   <td><Badge tone={row.outcome === 'ok' ? 'good' : 'bad'}>{row.outcome}</Badge> {row.error_code}</td>
                   <td className="num">{row.status}</td>
                   <td className="num">{formatCount(tokens.input)} / {formatCount(tokens.output)}</td>
                   <td className="num">{formatMoney(row.billed_nanousd)}</td>
-                  <td className="num">{formatDuration(row.total_ms)}</td>
-                  <td><code>{row.request_id}</code></td>
+                  <td className="num">{row.total_ms === null ? '–' : formatDuration(row.total_ms)}</td>
+                  <td><code>{row.request_id ?? '–'}</code></td>
                 </tr>
               );
             })}

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Instant, KeyId, Name, NanoUsd, Slug } from '../ids.ts';
+import { KillSwitch } from '../catalogue.ts';
 import { Outcome } from '../outcomes.ts';
 import { QuotaMeter } from '../policy.ts';
 import { Permission, Role } from '../tenancy.ts';
@@ -25,6 +26,25 @@ export const SessionView = z.strictObject({
 });
 export type SessionView = z.infer<typeof SessionView>;
 
+/** The sessions of the signed-in person, newest first. */
+export const SessionsView = z.strictObject({
+  rows: z.array(
+    z.strictObject({
+      /** Public name of the session; it opens nothing. */
+      session_id: z.string(),
+      created_at: Instant,
+      last_used_at: Instant,
+      expires_at: Instant,
+      address: z.string().nullable(),
+      /** Product names of the browser or program, at most 120 characters. */
+      agent: z.string().nullable(),
+      /** The one that asks. */
+      current: z.boolean(),
+    }),
+  ),
+});
+export type SessionsView = z.infer<typeof SessionsView>;
+
 export const CustomerLimits = z.strictObject({
   requests: z.strictObject({ per_second: z.number().nullable(), per_minute: z.number().nullable(), burst: count }).nullable(),
   tokens: z.strictObject({ per_minute: count }).nullable(),
@@ -43,44 +63,29 @@ export const OverviewView = z.strictObject({
   month: z.strictObject({ calls: count, tokens, billed_nanousd: money }),
   /** The tenant's limits, which span its workspaces. */
   limits: CustomerLimits,
+  /** How full each quota window is, of the tenant and of the workspace. Money windows are left out for roles without `cost:read`. */
+  quotas: z.array(
+    z.strictObject({
+      id: Name,
+      level: z.enum(['tenant', 'workspace']),
+      meter: QuotaMeter,
+      span: z.string(),
+      mode: z.enum(['hard', 'soft']),
+      limit: count,
+      /** Of the ledger, so it lags by what is on its way there. */
+      used: count,
+      /** Null for a rolling window, which empties step by step. */
+      resets_at: Instant.nullable(),
+    }),
+  ),
+  /** Of the calls of the last hour that reached a provider, milliseconds; null when there were none. */
+  latency: z.strictObject({ calls: count, p50_ms: z.number(), p95_ms: z.number(), p99_ms: z.number() }).nullable(),
+  /** What an operator has stopped that this workspace could meet; shown as a banner. */
+  kill_switches: z.array(z.strictObject({ scope: KillSwitch.shape.scope, target: z.string().nullable(), message: z.string() })),
+  /** Alerts that are still open. */
+  open_alerts: count,
 });
 export type OverviewView = z.infer<typeof OverviewView>;
-
-export const UsageView = z.strictObject({
-  points: z.array(
-    z.strictObject({
-      /** Start of the hour or day. */
-      at: Instant,
-      model: z.string().nullable(),
-      feature: z.string().nullable(),
-      calls: count,
-      input_tokens: count,
-      output_tokens: count,
-      billed_nanousd: money,
-    }),
-  ),
-});
-export type UsageView = z.infer<typeof UsageView>;
-
-export const RequestsView = z.strictObject({
-  rows: z.array(
-    z.strictObject({
-      request_id: z.string(),
-      occurred_at: Instant,
-      model: z.string().nullable(),
-      feature: z.string().nullable(),
-      outcome: Outcome,
-      error_code: z.string().nullable(),
-      status: z.int(),
-      tokens,
-      billed_nanousd: money,
-      total_ms: z.number(),
-      fallback: z.boolean(),
-    }),
-  ),
-  next_cursor: z.string().nullable(),
-});
-export type RequestsView = z.infer<typeof RequestsView>;
 
 export const KeysView = z.strictObject({
   /** Newest first. */
