@@ -1,0 +1,332 @@
+import { z } from 'zod';
+import { Instant, Name, NanoUsd, Slug } from '../ids.ts';
+import { FeatureSpec, PolicySettings, RouteDecision, RolloutStageName, SnapshotArm, Thresholds, Ulid } from '../router-snapshot.ts';
+
+const share = z.number().min(0).max(1);
+
+/** A conversation as both dialects write it; only its text is looked at. */
+export const RouteMessage = z.looseObject({ role: z.string().min(1).max(32), content: z.union([z.string(), z.array(z.looseObject({ type: z.string() })).max(1_000), z.null()]) });
+
+/** `POST /route`. */
+export const RouteRequest = z
+  .strictObject({
+    /** Needed with a service token; with an API key it is the key's and may be left out. */
+    workspace: Slug.optional(),
+    /** Feature tag of the call. */
+    feature: z.string().min(1).max(128).optional(),
+    /** The same id gives the same decision again. */
+    request_id: z.string().min(1).max(128).optional(),
+    messages: z.array(RouteMessage).min(1).max(1_000).optional(),
+    /** Raw features by name, instead of messages; all that `GET /policies` names. */
+    features: z.record(z.string(), z.unknown()).optional(),
+    /** Models that may be chosen; all that the workspace may use when absent. */
+    candidates: z.array(Name).min(1).max(64).optional(),
+    exclude: z.array(Name).max(64).optional(),
+    constraints: z
+      .strictObject({
+        min_quality: share.optional(),
+        max_cost_nanousd: NanoUsd.optional(),
+        max_latency_ms: z.number().positive().optional(),
+        /** Tokens that the model's context must hold, prompt and answer together. */
+        context_tokens: z.int().min(1).optional(),
+      })
+      .optional(),
+    objective: z.strictObject({ cost_weight: share.optional() }).optional(),
+    /** Size of the call, for its cost; estimated from the messages when absent. */
+    input_tokens: z.int().min(0).max(10_000_000).optional(),
+    output_tokens: z.int().min(0).max(10_000_000).optional(),
+    /** Share of the nearest money quota that is used. */
+    budget_used: share.optional(),
+    /** Decides without logging: such a decision is never evaluated, learned from or found again. */
+    dry_run: z.boolean().default(false),
+    explain: z.enum(['none', 'summary', 'full']).default('full'),
+  })
+  .refine((request) => (request.messages === undefined) !== (request.features === undefined), { message: 'give exactly one of messages and features', path: ['messages'] });
+export type RouteRequest = z.infer<typeof RouteRequest>;
+
+export const ExplainedArm = z.object({
+  model: Name,
+  q_mean: z.number().optional(),
+  q_width: z.number().optional(),
+  q_lcb: z.number().optional(),
+  q_ucb: z.number().optional(),
+  cost_nanousd: NanoUsd,
+  latency_ms: z.number().optional(),
+  utility: z.number().optional(),
+  probability: share,
+  class: z.enum(['proven', 'possible', 'rejected', 'excluded']),
+  excluded_reason: z.string().optional(),
+});
+export type ExplainedArm = z.infer<typeof ExplainedArm>;
+
+export const RouteThreshold = z.object({ tau: share, base: share, difficulty_adj: z.number(), pressure_adj: z.number(), budget_adj: z.number() });
+
+export const RouteAnswer = z.object({
+  decision_id: Ulid,
+  model: Name,
+  /** First place of the workspace's chain that offers the model. */
+  provider: Name.optional(),
+  propensity: share,
+  deterministic: z.string().optional(),
+  dry_run: z.boolean(),
+  policy: z.object({ version: z.string(), snapshot_id: z.string(), stage: z.string(), variant: z.enum(['control', 'candidate']) }),
+  /** One sentence, from `summary` on. */
+  reason: z.string().optional(),
+  /** The constraint that decided. */
+  decided_by: z.enum(['quality', 'cost', 'exploration', 'only_candidate', 'fallback', 'budget', 'pressure']).optional(),
+  threshold: RouteThreshold.optional(),
+  /** With `full` only, from here on. */
+  probabilities: z.record(z.string(), share).optional(),
+  exploration: z.object({ strategy: z.literal('igw'), gamma: z.number(), floor: z.number(), base_arm: Name, explored: z.boolean(), u: z.number() }).optional(),
+  features: z.record(z.string(), z.number()).optional(),
+  signals: z.object({ difficulty: share, pressure: share, budget_used: share }).optional(),
+  arms: z.array(ExplainedArm).optional(),
+  /** Whom to try next, best first. */
+  fallbacks: z.array(Name),
+  /** Until then feedback is learned from. */
+  expires_at: Instant,
+});
+export type RouteAnswer = z.infer<typeof RouteAnswer>;
+
+export const MAX_ROUTE_BATCH = 256;
+/** `POST /route/batch`: each item is judged alone. */
+export const RouteBatchRequest = z.strictObject({ items: z.array(z.unknown()).min(1).max(MAX_ROUTE_BATCH) });
+export const RouteBatchAnswer = z.object({
+  items: z.array(z.union([z.object({ status: z.literal(200), answer: RouteAnswer }), z.object({ status: z.int(), title: z.string(), detail: z.string().optional(), errors: z.array(z.object({ path: z.string(), message: z.string() })).optional() })])),
+});
+export type RouteBatchAnswer = z.infer<typeof RouteBatchAnswer>;
+
+export const MAX_FEEDBACK_BATCH = 1_000;
+/** `quality` is what the models learn; `outcome` is 1 for a call that served its purpose, else 0, and stands in where no quality comes. */
+export const FEEDBACK_METRICS = ['quality', 'outcome'] as const;
+export const FeedbackItem = z.strictObject({
+  decision_id: Ulid,
+  metric: z.enum(FEEDBACK_METRICS).default('quality'),
+  value: z.number().min(0, 'must lie in [0, 1]').max(1, 'must lie in [0, 1]'),
+});
+export type FeedbackItem = z.infer<typeof FeedbackItem>;
+/** `POST /feedback`: one, or a list of at most 1,000. */
+export const FeedbackRequest = z.union([FeedbackItem, z.array(FeedbackItem).min(1).max(MAX_FEEDBACK_BATCH)]);
+export const FeedbackResult = z.object({
+  decision_id: z.string(),
+  metric: z.string(),
+  /** 202 taken, or taken before with the same value; 404 unknown; 409 another value was given; 410 past the reward timeout. */
+  status: z.union([z.literal(202), z.literal(404), z.literal(409), z.literal(410)]),
+  title: z.string(),
+});
+export type FeedbackResult = z.infer<typeof FeedbackResult>;
+export const FeedbackAnswer = z.object({ results: z.array(FeedbackResult) });
+
+/** Where a decision stands with its reward. `defaulted` and `expired` were not rated in time: with and without a default reward. */
+export const REWARD_STATES = ['pending', 'rewarded', 'defaulted', 'expired', 'not_evaluated'] as const;
+export const DecisionView = z.object({
+  decision: RouteDecision,
+  tenant: Name,
+  workspace: Slug,
+  at: Instant,
+  source: z.enum(['router', 'gateway']),
+  reward_state: z.enum(REWARD_STATES),
+  reward: share.optional(),
+  feedback: z.array(z.object({ metric: z.string(), value: share, at: Instant })),
+  /** Of the call that followed it; absent until its usage event came. */
+  call: z.object({ outcome: z.string(), executed_model: Name.optional(), cost_nanousd: NanoUsd, billed_nanousd: NanoUsd, output_tokens: z.int(), total_ms: z.number() }).optional(),
+  expires_at: Instant,
+  reason: z.string(),
+  arms: z.array(ExplainedArm),
+  /** With `?verify=1`. */
+  verification: z
+    .object({
+      /** Largest difference between a logged probability and the one computed again from the log. */
+      max_difference: z.number(),
+      matches: z.boolean(),
+      /** The same for the predictions, from the snapshot; `snapshot_gone` when that is not kept any more. */
+      predictions: z.union([z.literal('snapshot_gone'), z.literal('none'), z.object({ max_difference: z.number(), matches: z.boolean() })]),
+    })
+    .optional(),
+});
+export type DecisionView = z.infer<typeof DecisionView>;
+
+export const DecisionsQuery = z.strictObject({ limit: z.coerce.number().int().min(1).max(200).default(50), tenant: Name.optional() });
+export const DecisionsAnswer = z.object({ decisions: z.array(DecisionView) });
+
+/** A person who acts; automatic changes of the router have the kind `system`. */
+export const HumanActor = z.strictObject({ kind: z.literal('person'), id: z.string().min(1).max(200) });
+const Reason = z.string().trim().min(3, 'say why, in at least 3 characters').max(500);
+
+export const PolicyOrigin = z.enum(['serving', 'candidate', 'draft', 'retired', 'rolled_back']);
+export const PolicyView = z.object({
+  version: Name,
+  created_at: Instant,
+  created_by: z.string(),
+  note: z.string(),
+  status: PolicyOrigin,
+  settings: PolicySettings,
+  features: FeatureSpec,
+  /** `shared`: the models that learn from live rewards; `frozen`: models of its own that never change. */
+  models: z.enum(['shared', 'frozen']),
+  arms: z.array(z.object({ model: Name, n: z.int() })),
+});
+export type PolicyView = z.infer<typeof PolicyView>;
+export const PoliciesAnswer = z.object({ serving: Name, snapshot_id: Ulid, policies: z.array(PolicyView) });
+
+/** `POST /policies`: what is left out is as in the serving policy. */
+export const CreatePolicy = z.strictObject({
+  version: Name,
+  note: z.string().min(3).max(500),
+  actor: HumanActor,
+  settings: PolicySettings.partial().extend({ thresholds: Thresholds.optional() }).strict().prefault({}),
+  /** Models of its own, fitted elsewhere on the same features; the shared ones when absent. */
+  arms: z.array(SnapshotArm).min(1).max(64).optional(),
+});
+export type CreatePolicy = z.infer<typeof CreatePolicy>;
+
+export const EvaluatePolicy = z.strictObject({
+  /** Newest rows at most. */
+  limit: z.int().min(1).max(200_000).default(50_000),
+  tenant: Name.optional(),
+  /** Only decisions of this logged policy version. */
+  logged_by: Name.optional(),
+});
+const Interval = z.object({ lower: z.number(), upper: z.number() });
+const EvaluationDiagnostics = z.object({
+  rows: z.int(),
+  ess: z.number(),
+  ess_share: z.number(),
+  mean_weight: z.number(),
+  mean_weight_error: z.number(),
+  max_weight: z.number(),
+  min_logged_probability: z.number(),
+  support_deficiency: z.number(),
+});
+const FeedbackRate = z.object({ model: Name, decisions: z.int(), rated: z.int(), rate: share });
+const evaluated = {
+  policy_version: Name,
+  /** Decisions that were rated, of all that could have been. */
+  feedback: z.array(FeedbackRate),
+  /** Rates of two arms differ by more than 5 percentage points: what is missing may not be missing at random. */
+  feedback_uneven: z.boolean(),
+  reward_range: z.object({ min: z.number(), max: z.number() }).optional(),
+};
+export const EvaluationAnswer = z.discriminatedUnion('status', [
+  z.object({ status: z.literal('insufficient'), ...evaluated, reasons: z.array(z.string()), diagnostics: EvaluationDiagnostics.optional() }),
+  z.object({
+    status: z.literal('estimated'),
+    ...evaluated,
+    estimates: z.object({ ips: z.number(), ips_clipped: z.number(), snips: z.number(), dm: z.number(), dr: z.number(), sndr: z.number(), switch: z.number(), dr_os: z.number() }),
+    /** 95 %. */
+    intervals: z.object({ snips: Interval, dr: Interval }),
+    /** Mean reward of what was logged, over the same rows, and the lower bound of the difference that holds at all times. */
+    logged_value: z.number(),
+    difference_lower: z.number(),
+    /** Distance of DM and DR in standard errors. */
+    model_gap: z.number(),
+    /** Cost per decision of the evaluated policy by SNIPS, and of what was logged, nanodollars. */
+    cost: z.object({ policy_nanousd: z.number(), logged_nanousd: z.number() }),
+    diagnostics: EvaluationDiagnostics,
+  }),
+]);
+export type EvaluationAnswer = z.infer<typeof EvaluationAnswer>;
+
+export const RolloutView = z.object({
+  id: Ulid,
+  policy_version: Name,
+  /** The policy that it is compared with. */
+  control_version: Name,
+  /** `live` on traffic; `replay` on simulated decisions, which never reach a gateway. */
+  clock: z.enum(['live', 'replay']),
+  state: z.enum(['created', 'running', 'promoted', 'rolled_back', 'aborted']),
+  stage: RolloutStageName,
+  /** Share of decisions that the candidate makes. */
+  weight: share,
+  samples: z.int(),
+  needed: z.int(),
+  /** Natural logarithms of the e-values of this stage, and what they must reach. */
+  evidence: z.object({ log_breach: z.number(), log_breach_at: z.number(), log_promote: z.number(), log_promote_at: z.number() }),
+  quality: z.object({ candidate: z.number().optional(), control: z.number().optional(), null_mean: z.number(), margin: z.number() }),
+  /** Hard limits, each with its present value; a breach of one rolls back at once. */
+  hard: z.array(z.object({ name: z.enum(['error_rate', 'latency_p99_ms', 'cost_per_request']), candidate: z.number(), control: z.number(), limit: z.number(), samples: z.int() })),
+  /** Seconds until the stage has its samples at the present rate; null while that is not known. */
+  eta_s: z.number().nullable(),
+  requests_needed: z.number().nullable(),
+  /** What the samples of this stage are. */
+  sample_kind: z.string(),
+  created_at: Instant,
+  history: z.array(z.object({ at: Instant, from: z.string(), to: z.string(), actor: z.string(), reason: z.string(), samples: z.int() })),
+  /** Evidence over time: a bounded number of points over all stages. */
+  points: z.array(z.object({ at: Instant, stage: RolloutStageName, samples: z.int(), log_breach: z.number(), log_promote: z.number(), mean: z.number() })),
+});
+export type RolloutView = z.infer<typeof RolloutView>;
+export const RolloutsAnswer = z.object({ rollouts: z.array(RolloutView) });
+/** `POST /rollouts`: made, not started. */
+export const CreateRollout = z.strictObject({ policy_version: Name, actor: HumanActor, reason: Reason, margin: z.number().gt(0).max(0.5).default(0.03) });
+/** `POST /rollouts/:id/start`, `abort` and `reset`. A reset leaves the old one as it is and makes a new one. */
+export const RolloutAction = z.strictObject({ actor: HumanActor, reason: Reason });
+
+/**
+ * `POST /rollouts/replay`: a rollout on simulated decisions by a clock that runs faster, for demonstrations. It is watched
+ * like a live one by the same monitor, and never reaches a gateway.
+ */
+export const ReplayRollout = z.strictObject({
+  actor: HumanActor,
+  reason: Reason,
+  /** True mean quality of the serving policy and of the candidate. */
+  control_quality: z.number().gt(0.05).lt(1).default(0.9),
+  candidate_quality: z.number().gt(0).lt(1),
+  /** Real seconds that the replay may take at most. */
+  seconds: z.number().min(0.1).max(60).default(20),
+  /** Simulated requests per simulated second. */
+  requests_per_second: z.int().min(1).max(100_000).default(200),
+  seed: z.int().min(0).max(4_294_967_295).default(1),
+});
+export type ReplayRollout = z.infer<typeof ReplayRollout>;
+
+export const TenantProfileView = z.object({
+  tenant: Name,
+  difficulty: share,
+  pressure: share,
+  /** Mean length of its answers less what the models that gave them use; positive where it is harder than its models explain. Tokens. */
+  residual_tokens: z.number(),
+  calls: z.int(),
+  arrivals: z.int(),
+  events: z.int(),
+  last_ms: z.number(),
+});
+export type TenantProfileView = z.infer<typeof TenantProfileView>;
+export const TenantsAnswer = z.object({ tenants: z.array(TenantProfileView) });
+
+export const ArmView = z.object({
+  model: Name,
+  /** Rewards learned, and decisions that chose it. */
+  n: z.int(),
+  decisions: z.int(),
+  /** Predicted for a mean request, with the half width of the policy's bounds. */
+  quality: z.number(),
+  confidence: z.number(),
+  mean_reward: z.number().optional(),
+  mean_cost_nanousd: z.number().optional(),
+  mean_latency_ms: z.number().optional(),
+  mean_output_tokens: z.number().optional(),
+  feedback_rate: share.optional(),
+});
+export type ArmView = z.infer<typeof ArmView>;
+/** `GET /arms`: the arms, and quality against cost for thresholds from 0 to 1 over recent decisions, as the models predict it. */
+export const ArmsAnswer = z.object({
+  policy_version: Name,
+  snapshot_id: Ulid,
+  arms: z.array(ArmView),
+  frontier: z.object({ decisions: z.int(), points: z.array(z.object({ threshold: share, quality: z.number(), cost_nanousd: z.number() })), serving_threshold: share }),
+});
+export type ArmsAnswer = z.infer<typeof ArmsAnswer>;
+
+export const DRIFT_LEVELS = ['too_few', 'stable', 'moderate', 'major'] as const;
+export const DriftAnswer = z.object({
+  window: z.object({ reference: z.int(), recent: z.int(), needed: z.int() }),
+  /** Population stability index over deciles of the reference, and Kolmogorov-Smirnov with a false discovery rate of 5 % over all features. */
+  features: z.array(z.object({ name: z.string(), psi: z.number(), ks_distance: z.number(), ks_p: z.number(), discovery: z.boolean(), level: z.enum(DRIFT_LEVELS) })),
+  /** Stability of the mix of chosen models. */
+  arm_mix: z.object({ psi: z.number(), level: z.enum(DRIFT_LEVELS) }),
+  /** Page-Hinkley on the rewards of each model less what was predicted, and their mean. */
+  rewards: z.array(z.object({ model: Name, n: z.int(), statistic: z.number(), threshold: z.number(), alarmed_at: Instant.optional(), calibration: z.number() })),
+});
+export type DriftAnswer = z.infer<typeof DriftAnswer>;
+
