@@ -17,6 +17,14 @@ describe('a decision', () => {
     expect(decide(FOUR, { ...SETTINGS, threshold: 0.99 }, 0.5)).toMatchObject({ base: 'max', fallback: true });
   });
 
+  it('stands by the rule of utility on the arm with the most quality for its cost that can be good enough', () => {
+    const rule = { ...SETTINGS, rule: 'utility' as const };
+    expect(decide(FOUR, rule, 0)).toMatchObject({ base: 'pro', fallback: false });
+    expect(decide(FOUR, { ...rule, costWeight: 1 }, 0)).toMatchObject({ base: 'mini', fallback: false });
+    expect(decide(FOUR, { ...rule, costWeight: 1, threshold: 0.6 }, 0)).toMatchObject({ base: 'mini' });
+    expect(decide(FOUR, { ...rule, threshold: 0.99 }, 0)).toMatchObject({ base: 'max', fallback: true });
+  });
+
   it('has nothing to say when every candidate is excluded, and never draws an excluded one', () => {
     expect(decide([arm('a', 1, 0.9, 0, 'not allowed')], SETTINGS, 0)).toBeUndefined();
     const decision = decide([arm('a', 1, 0.9, 0, 'not allowed'), arm('b', 2, 0.9)], SETTINGS, 0.999);

@@ -1,6 +1,6 @@
 import type { Prediction } from '../linear/ridge-arm.ts';
 import { inverseGapWeights, sampleArm, withFloor } from './exploration.ts';
-import { cheapestGoodEnough, costAdjusted, judge, type Confidence } from './good-enough.ts';
+import { baseArm, costAdjusted, judge, type BaseRule, type Confidence } from './good-enough.ts';
 
 /** One model that may answer, as the decision sees it. */
 export interface Candidate {
@@ -24,6 +24,8 @@ export interface DecisionSettings {
   readonly floor: number;
   /** Weight of cost in the utility: what the dearest candidate's whole cost is worth in quality. */
   readonly costWeight: number;
+  /** Which arm to stand on; the cheapest that is good enough when absent. */
+  readonly rule?: BaseRule;
 }
 
 export interface DecidedArm {
@@ -48,7 +50,7 @@ export interface Decision {
   readonly arms: readonly DecidedArm[];
   /** The model that would be chosen without exploration. */
   readonly base: string;
-  /** No arm was proven good enough. */
+  /** No arm was proven good enough, or by the rule `utility` none can be. */
   readonly fallback: boolean;
   /** Another than the base was drawn. */
   readonly explored: boolean;
@@ -74,7 +76,7 @@ export function decide(candidates: readonly Candidate[], settings: DecisionSetti
   const referenceCost = Math.max(...eligible.map(({ costNanoUsd }) => costNanoUsd));
   const judged = eligible.map(({ prediction }) => judge(prediction, alpha, threshold));
   const utilities = eligible.map(({ prediction, costNanoUsd }) => costAdjusted(prediction.mean, costNanoUsd, referenceCost, costWeight));
-  const base = cheapestGoodEnough(judged, eligible.map(({ costNanoUsd }) => costNanoUsd));
+  const base = baseArm(settings.rule ?? 'cheapest', judged, eligible.map(({ costNanoUsd }) => costNanoUsd), utilities);
   const open = eligible.map((_, i) => i).filter((i) => i === base.arm || judged[i]?.confidence !== 'rejected');
   const weights = withFloor(inverseGapWeights(open.map((i) => utilities[i] as number), settings.gamma, open.indexOf(base.arm)), settings.floor);
   const drawn = open[sampleArm(weights, u)] as number;

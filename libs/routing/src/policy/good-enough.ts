@@ -41,6 +41,21 @@ export function cheapestGoodEnough(arms: readonly JudgedArm[], costs: readonly n
 }
 
 /**
+ * `cheapest` stands on the cheapest arm that is proven good enough and keeps a promise of quality. `utility` stands on the
+ * arm with the most quality for its cost among those that can be good enough; it saves more where quality is to be held on
+ * average (docs/routing-evidence.md).
+ */
+export type BaseRule = 'cheapest' | 'utility';
+
+/** The arm to stand on by a rule. @throws RangeError without arms. */
+export function baseArm(rule: BaseRule, arms: readonly JudgedArm[], costs: readonly number[], utilities: readonly number[]): BaseChoice {
+  if (rule === 'cheapest') return cheapestGoodEnough(arms, costs);
+  const arm = indexOfLargest(utilities.map((utility, i) => (arms[i]?.confidence === 'rejected' ? -Infinity : utility)));
+  if (arm < 0) throw new RangeError('there is no arm to choose from');
+  return arms[arm]?.confidence === 'rejected' ? { arm: indexOfLargest(arms.map(({ mean }) => mean)), fallback: true } : { arm, fallback: false };
+}
+
+/**
  * Quality less the share of the dearest candidate's cost (the form of BaRP): r = q - λ min(c / c_ref, 1).
  *
  * @param referenceCost cost of the dearest candidate of this request; 0 when all are free.
