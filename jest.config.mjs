@@ -18,7 +18,7 @@ const swcTs = { ...swc, jsc: { ...swc.jsc, parser: { syntax: 'typescript', tsx: 
 const conditions = ['@sluice/source', 'node', 'node-addons'];
 
 /** Tests that only a real Valkey or Redis can judge; its server program comes from the system, not from npm. */
-const NEEDS_VALKEY = ['/valkey-limit-store\\.test\\.ts$', '/valkey-shared\\.test\\.ts$', '/start-redis\\.test\\.ts$', '/valkey\\.int\\.test\\.ts$'];
+const NEEDS_VALKEY = ['/valkey-limit-store\\.test\\.ts$', '/valkey-shared\\.test\\.ts$', '/start-redis\\.test\\.ts$', '/valkey-pause\\.test\\.ts$', '/valkey\\.int\\.test\\.ts$'];
 
 function hasValkey() {
   const folders = (process.env.PATH ?? '').split(delimiter);

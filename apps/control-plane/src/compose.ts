@@ -6,6 +6,7 @@ import { createAuditStore } from './audit/audit-store.ts';
 import { createOutboxRelay } from './audit/create-outbox-relay.ts';
 import { demoKeysByTenant } from './chaos/demo-keys.ts';
 import { startFlood } from './chaos/flood.ts';
+import { createValkeyPause } from './chaos/valkey-pause.ts';
 import { createPoisonSender } from './chaos/poison-sender.ts';
 import { createSimControl } from './chaos/sim-control.ts';
 import { createPostgresConfigRepository } from './config/postgres-config-repository.ts';
@@ -164,6 +165,8 @@ function controlPlanePorts(deps: {
   return {
     ...ports,
     chaos: {
+      ...(env.SLUICE_LIMIT_STORE === 'valkey' && { valkey: createValkeyPause(env.VALKEY_URL ?? `redis://127.0.0.1:${portOf.valkey}`) }),
+      canFlood: (tenant) => keys.has(tenant),
       flood: (tenant, rps) => {
         const key = keys.get(tenant);
         return key === undefined ? undefined : startFlood({ gatewayUrl, key, rps });

@@ -7,6 +7,7 @@ import type { AuditLog, AuditTrail, LedgerKeeper, LedgerReader, QueueAdmin } fro
 import type { Route } from './api/route.ts';
 import { createRouteTable } from './api/route-table.ts';
 import { createChaosActions } from './chaos/chaos-actions.ts';
+import { createChaosWatch } from './chaos/chaos-watch.ts';
 import type { Flood } from './chaos/flood.ts';
 import type { SimControl } from './chaos/sim-control.ts';
 import type { ConfigRepository } from './config/config-repository.ts';
@@ -42,6 +43,7 @@ export interface ControlPlanePorts {
   /** Absent where chaos is not enabled. */
   readonly chaos?: {
     readonly flood: (tenant: string, rps: number) => Flood | undefined;
+    readonly canFlood: (tenant: string) => boolean;
     readonly sim: SimControl;
     readonly setConsumerBroken: (consumer: ChaosConsumer['consumer'], broken: boolean) => void;
     readonly poison: PoisonSender;
@@ -80,7 +82,7 @@ export async function createControlPlane(ports: ControlPlanePorts, settings: Con
   const store = createConfigStore({ repository: ports.repository });
   const reports = createGatewayReports({ clock });
   const stream = createConfigStream({ store });
-  const actions = createChaosActions({ clock, onError: warn('a chaos action could not be undone') });
+  const actions = createChaosActions({ clock, onError: warn('a chaos action could not be undone'), watch: { started: (action, expects) => watch.started(action, expects), ended: (id) => watch.ended(id) } });
   const sessions = createOperatorSessions({ clock, archive: ports.sessionArchive, onArchiveError: warn('operator sessions are kept in memory only') });
   const queues = createPolled({ clock, read: () => ports.queues.readStates(), onError: warn('the event spine does not answer') });
   const anomalies = createPolled({ clock, read: () => ports.recentAnomalies(), onError: warn('anomalies cannot be read') });
@@ -95,7 +97,8 @@ export async function createControlPlane(ports: ControlPlanePorts, settings: Con
     exportsDue = true;
   });
   const build = (): OperatorState =>
-    buildState({ clock, config, reports, queues, anomalies, ledger: ledgerHead, exports, chaosEnabled: ports.chaos !== undefined, chaos: () => actions.running() });
+    buildState({ clock, config, reports, queues, anomalies, ledger: ledgerHead, exports, chaosEnabled: ports.chaos !== undefined, chaos: () => actions.running(), chaosReports: () => watch.reports() });
+  const watch = createChaosWatch({ clock, picture: build });
   const hub = createStateHub({ build });
 
   const routes = createRouteTable({
@@ -143,6 +146,7 @@ export async function createControlPlane(ports: ControlPlanePorts, settings: Con
       }
       if (store.version === 0) polls.push(store.load().catch(warn('the configuration cannot be loaded')));
       stream.beat(watermarks.value ?? []);
+      if (watch.watching) watch.beat(build());
       hub.beat();
       await Promise.all(polls);
     },

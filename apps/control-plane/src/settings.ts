@@ -19,6 +19,9 @@ export const ControlPlaneEnv = z.object({
   SLUICE_SEED_FILE: z.string().optional(),
   SLUICE_GATEWAY_URL: z.string().optional(),
   SLUICE_SIM_CONTROL_URL: z.string().optional(),
+  /** Where gateways count limits, so that chaos can cut it. */
+  SLUICE_LIMIT_STORE: z.enum(['memory', 'valkey']).default('memory'),
+  VALKEY_URL: z.string().optional(),
   /** Chaos routes exist only with `1`. */
   SLUICE_CHAOS: z.enum(['0', '1']).default('0'),
   /** Further hosts that the operator API answers to, `name:port`, comma separated; loopback names always. */

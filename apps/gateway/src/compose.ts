@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { systemClock } from '@sluice/contracts';
-import { createEventQueue, createOutboxPublisher, createSnsPublisher, createSpineClients, openOutbox } from '@sluice/events';
+import { createEventQueue, createOutboxPublisher, createSnsPublisher, createSpineClients, nodeFiles, openOutbox } from '@sluice/events';
 import { createAdapterRegistry, createTransport } from '@sluice/providers';
 import { childTraceparent, createIds, createLineLog, createMetrics, parseTraceparent, startAdminServer, type Logger } from '@sluice/service-kit';
+import { createChaosHooks } from './chaos/chaos-hooks.ts';
 import { comeBack } from './come-back.ts';
 import { createConfigClient } from './config/config-client.ts';
 import type { GatewaySettings } from './environment.ts';
@@ -22,6 +23,7 @@ import { createUpstreamMetrics } from './report/upstream-metrics.ts';
 import { createHealthAnomalies } from './report/health-anomalies.ts';
 import { createKeyRefusals } from './report/key-refusals.ts';
 import { createLiveCounters } from './report/live-counters.ts';
+import { createProviderFigures } from './report/provider-figures.ts';
 import { createPublishAnomaly, restartAnomaly } from './report/publish-anomaly.ts';
 import { createRefusalAnomalies } from './report/refusal-anomalies.ts';
 import { createQuotaAlerts } from './report/quota-alerts.ts';
@@ -55,7 +57,8 @@ const HEALTH_MS = 1_000;
  * that a killed process left open, and only then the first admission.
  */
 export async function composeGateway(settings: GatewaySettings, logger: Logger, env: Readonly<Record<string, string | undefined>>): Promise<{ close(): Promise<void> }> {
-  const clock = systemClock;
+  const chaos = settings.chaos ? createChaosHooks({ clock: systemClock, files: nodeFiles, logger, kill: () => process.kill(process.pid, 'SIGKILL') }) : undefined;
+  const clock = chaos?.clock ?? systemClock;
   const startedAtMs = clock.now();
   const ids = createIds({ clock });
   const callLog = createLineLog({ service: 'gateway', level: settings.logLevel });
@@ -70,6 +73,7 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
     dir: join(settings.dataDir, 'outbox'),
     gatewayId: settings.gatewayId,
     clock,
+    files: chaos?.files ?? nodeFiles,
     maxBytes: settings.outboxMaxBytes,
     maxAgeMs: settings.outboxMaxAgeMs,
     workspaceShare: settings.outboxWorkspaceShare,
@@ -107,11 +111,12 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
     logger,
     ...(settings.configMaxAgeMs === undefined ? {} : { maxAgeMs: settings.configMaxAgeMs }),
     onWatermark: ({ epoch, sequence }) => outbox.acknowledge(epoch, sequence),
-    ...(settings.chaos && { onKill: () => process.kill(process.pid, 'SIGKILL') }),
+    ...(chaos !== undefined && { onChaos: chaos.obey }),
   });
 
   const publishAnomaly = createPublishAnomaly({ gatewayId: settings.gatewayId, cellId: settings.cellId, epoch: () => outbox.epoch, publisher: otherEvents, clock });
   const counters = createLiveCounters({ clock });
+  const providerFigures = createProviderFigures({ clock });
   const refusals = createRefusalAnomalies({ gatewayId: settings.gatewayId, cellId: settings.cellId, publisher: otherEvents, clock });
   const keyRefusals = createKeyRefusals({ gatewayId: settings.gatewayId, epoch: () => outbox.epoch, publisher: otherEvents, clock });
   const capacity = createCapacity({ clock });
@@ -189,6 +194,7 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
         clock,
         log: callLog,
         counters,
+        providers: providerFigures,
         anomalies: refusals,
         quotaAlerts: createQuotaAlerts(publishAnomaly),
         metrics: gatewayMetrics,
@@ -230,7 +236,7 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
         limits,
         estimator,
         outbox: outbox.stats,
-        upstream: { breakers: breakerReports(), pools: poolReports(), missing_secrets: missingSecrets(config.current()?.providers.values() ?? [], secrets) },
+        upstream: { breakers: breakerReports(), pools: poolReports(), providers: providerFigures.report(), missing_secrets: missingSecrets(config.current()?.providers.values() ?? [], secrets) },
       }),
   });
   const admin = await startAdminServer({

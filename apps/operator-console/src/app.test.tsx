@@ -18,6 +18,7 @@ const quiet: OperatorState = {
   anomalies: [],
   ledger: null,
   chaos: [],
+  chaos_reports: [],
   problems: ['The database has not answered since 12:00.'],
 };
 

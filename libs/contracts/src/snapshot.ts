@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ChaosOrder } from './api/chaos.ts';
 import { ApiKeyRecord, Cell, Plan, Tenant, Workspace } from './tenancy.ts';
 import { KillSwitch, Model, Provider } from './catalogue.ts';
 
@@ -67,8 +68,8 @@ export const ConfigStreamEvent = z.discriminatedUnion('event', [
   z.object({ event: z.literal('patch'), data: ConfigPatch }),
   /** Up to where the ledger holds everything of this gateway, by epoch. */
   z.object({ event: z.literal('watermark'), data: z.object({ gateway_id: z.string(), epoch: z.int(), sequence: z.int() }) }),
-  /** A chaos order; a gateway obeys it only where chaos is enabled: `kill` ends it without warning. */
-  z.object({ event: z.literal('chaos'), data: z.object({ action: z.enum(['kill']) }) }),
+  /** A chaos order; a gateway obeys it only where chaos is enabled. */
+  z.object({ event: z.literal('chaos'), data: ChaosOrder }),
   /** Every 5 s, so that a dead connection is noticed. */
   z.object({ event: z.literal('ping'), data: z.object({ version: z.int() }) }),
 ]);

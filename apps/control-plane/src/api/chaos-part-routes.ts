@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { ChaosGateway, ChaosPoison, ChaosStream, ChaosValkey, type TopicName } from '@sluice/contracts';
+import { ChaosClock, ChaosDisk, ChaosGateway, ChaosPoison, ChaosStream, ChaosValkey, type TopicName } from '@sluice/contracts';
 import { ProblemError } from '@sluice/service-kit';
 import type { ChaosActions, RunningChaos } from '../chaos/chaos-actions.ts';
+import { expectClockStep, expectCutStream, expectFullDisk, expectKilledGateway, expectLostStore, expectPoison } from '../chaos/expectations.ts';
 import type { PoisonMessage } from '../chaos/poison.ts';
 import type { ConfigStream } from '../stream/config-stream.ts';
 import { Running, unknownField, type RecordChaos } from './chaos-running.ts';
@@ -16,6 +17,8 @@ export interface ValkeyChaos {
 export interface PoisonSender {
   /** The topic of a declared queue; undefined for an unknown one. */
   topicOf(queue: string): TopicName | undefined;
+  /** A queue that our own consumer reads and the topic feeds. */
+  queueOf(topic: TopicName): string | undefined;
   /** Makes and sends them; resolves with those that were refused. */
   send(target: { readonly queue: string } | { readonly topic: TopicName }, chaos: Pick<ChaosPoison, 'count' | 'kinds'>): Promise<{ messages: readonly PoisonMessage[]; refused: number }>;
 }
@@ -23,14 +26,16 @@ export interface PoisonSender {
 export interface ChaosPartDeps {
   readonly actions: ChaosActions;
   readonly record: RecordChaos;
-  readonly stream: Pick<ConfigStream, 'connected' | 'cut' | 'mend' | 'kill'>;
+  readonly stream: Pick<ConfigStream, 'connected' | 'cut' | 'mend' | 'order'>;
   readonly poison: PoisonSender;
   /** Absent where limits are kept in the gateway's memory. */
   readonly valkey?: ValkeyChaos | undefined;
 }
 
 /** How long a killed gateway is shown as running chaos: about what its restart takes. */
-const GATEWAY_SECONDS = 10;
+const GATEWAY_SECONDS = 5;
+/** A poisoned message is a dead letter by then. */
+const POISON_SECONDS = 15;
 
 const Poisoned = z.object({ target: z.string(), sent: z.int(), refused: z.int(), kinds: z.record(z.string(), z.int()) });
 
@@ -57,8 +62,10 @@ export function chaosPartRoutes({ actions, record, stream, poison, valkey }: Cha
       handler: async (call): Promise<RunningChaos> => {
         const gateway = gatewayOf(call.body.gateway);
         await record(call, 'chaos.gateway', { kind: 'gateway', id: gateway });
-        stream.kill(gateway);
-        return actions.start({ kind: 'gateway', target: gateway, seconds: GATEWAY_SECONDS, undo: () => undefined });
+        // Watched before it dies, so that its process is known.
+        const running = actions.start({ kind: 'gateway', target: gateway, seconds: GATEWAY_SECONDS, undo: () => undefined, expects: expectKilledGateway(gateway) });
+        stream.order({ action: 'kill' }, gateway);
+        return running;
       },
     }),
     route({
@@ -76,7 +83,41 @@ export function chaosPartRoutes({ actions, record, stream, poison, valkey }: Cha
         const target = gateway ?? 'all';
         await record(call, 'chaos.stream', { kind: 'stream', id: target });
         stream.cut(gateway);
-        return actions.start({ kind: 'stream', target, seconds, undo: () => stream.mend(gateway) });
+        return actions.start({ kind: 'stream', target, seconds, undo: () => stream.mend(gateway), expects: expectCutStream(target) });
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/api/chaos/clock',
+      auth: 'operator',
+      tag: 'Chaos',
+      summary: 'Put the wall clock of a gateway wrong, then right again',
+      status: 202,
+      body: ChaosClock,
+      response: Running,
+      handler: async (call): Promise<RunningChaos> => {
+        const { offset_ms, seconds } = call.body;
+        const gateway = gatewayOf(call.body.gateway);
+        await record(call, 'chaos.clock', { kind: 'gateway', id: gateway });
+        stream.order({ action: 'clock', offset_ms, seconds }, gateway);
+        return actions.start({ kind: 'clock', target: gateway, seconds, undo: () => stream.order({ action: 'mend', what: 'clock' }, gateway), expects: expectClockStep(gateway, offset_ms) });
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/api/chaos/disk',
+      auth: 'operator',
+      tag: 'Chaos',
+      summary: "Let the disk of a gateway's outbox be full",
+      status: 202,
+      body: ChaosDisk,
+      response: Running,
+      handler: async (call): Promise<RunningChaos> => {
+        const { seconds } = call.body;
+        const gateway = gatewayOf(call.body.gateway);
+        await record(call, 'chaos.disk', { kind: 'gateway', id: gateway });
+        stream.order({ action: 'disk_full', seconds }, gateway);
+        return actions.start({ kind: 'disk', target: gateway, seconds, undo: () => stream.order({ action: 'mend', what: 'disk_full' }, gateway), expects: expectFullDisk(gateway) });
       },
     }),
     route({
@@ -95,7 +136,7 @@ export function chaosPartRoutes({ actions, record, stream, poison, valkey }: Cha
         const { seconds } = call.body;
         await record(call, 'chaos.valkey', { kind: 'store', id: 'valkey' });
         await valkey.pause(seconds);
-        return actions.start({ kind: 'valkey', target: 'valkey', seconds, undo: () => valkey.resume() });
+        return actions.start({ kind: 'valkey', target: 'valkey', seconds, undo: () => valkey.resume(), expects: expectLostStore() });
       },
     }),
     route({
@@ -113,6 +154,8 @@ export function chaosPartRoutes({ actions, record, stream, poison, valkey }: Cha
         const target = topic ?? queue;
         await record(call, 'chaos.poison', { kind: topic === undefined ? 'queue' : 'topic', id: target });
         const { messages, refused } = await poison.send(topic === undefined ? { queue } : { topic }, chaos);
+        const poisoned = topic === undefined ? queue : poison.queueOf(topic);
+        actions.start({ kind: 'poison', target, seconds: POISON_SECONDS, undo: () => undefined, expects: poisoned === undefined ? [] : expectPoison(poisoned) });
         const kinds: Record<string, number> = {};
         for (const { kind } of messages) kinds[kind] = (kinds[kind] ?? 0) + 1;
         return { target, sent: messages.length - refused, refused, kinds };

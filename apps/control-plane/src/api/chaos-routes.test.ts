@@ -2,11 +2,12 @@ import { createFakeClock, eventually } from '@sluice/testing';
 import type { PoisonMessage } from '../chaos/poison.ts';
 import { createPoisonSender } from '../chaos/poison-sender.ts';
 import { startTestPlane, type TestPlane } from '../testing/start-test-plane.ts';
-import { POISON_KINDS, TOPOLOGY } from '@sluice/contracts';
+import { ChaosMenuItem, POISON_KINDS, TOPOLOGY } from '@sluice/contracts';
 
 const broken = { audit: false, metering: false, anomaly: false };
 const sent: { target: string; messages: readonly Pick<PoisonMessage, 'body' | 'attributes'>[] }[] = [];
 const redriven: string[] = [];
+const faults = new Set<string>();
 const clock = createFakeClock(Date.UTC(2026, 5, 1));
 
 let test: TestPlane;
@@ -23,7 +24,8 @@ beforeAll(async () => {
       },
       chaos: {
         flood: () => undefined,
-        sim: { setFault: async () => undefined, clearFault: async () => undefined },
+        canFlood: (tenant) => tenant === 'initech',
+        sim: { setFault: async (provider) => void faults.add(provider), clearFault: async (provider) => void faults.delete(provider) },
         setConsumerBroken: (consumer, value) => {
           broken[consumer] = value;
         },
@@ -86,6 +88,35 @@ describe('chaos of single parts', () => {
     expect((await follow('gw-4')).status).toBe(200);
     await chaos('stop');
     expect((await follow('gw-3')).status).toBe(200);
+  });
+
+  it('orders a gateway to put its clock wrong and to find its disk full, for their time, and undoes both on stop', async () => {
+    const gateway = await follow('gw-5');
+    expect((await chaos('clock', { gateway: 'gw-5', offset_ms: 0 })).status).toBe(400);
+    expect(await chaos('clock', { gateway: 'gw-5', offset_ms: 60_000, seconds: 9 })).toMatchObject({ status: 202, body: { kind: 'clock', target: 'gw-5' } });
+    expect(await chaos('disk', { gateway: 'gw-5', seconds: 9 })).toMatchObject({ status: 202, body: { kind: 'disk', target: 'gw-5' } });
+    await eventually(() => expect(gateway.text).toContain('data: {"action":"disk_full","seconds":9}'));
+    expect(gateway.text).toContain('data: {"action":"clock","offset_ms":60000,"seconds":9}');
+    await chaos('stop');
+    await eventually(() => expect(gateway.text).toContain('data: {"action":"mend","what":"all"}'));
+    expect([...audited('chaos.clock'), ...audited('chaos.disk')]).toHaveLength(2);
+  });
+
+  it('the menu says of each failure what it does and what to expect, and why one cannot be started', async () => {
+    const items = ChaosMenuItem.array().parse(await (await test.call('GET', '/api/chaos/menu')).json());
+    expect(items.filter(({ expects }) => expects.length === 0)).toEqual([]);
+    expect(items.find(({ id }) => id === 'flood-initech')).toMatchObject({ label: 'initech · 120/s', path: '/api/chaos/flood', expects: [expect.stringContaining('every tenant but initech is unchanged'), 'initech is throttled and shed', 'then: calls are answered again, by themselves'] });
+    expect(items.find(({ id }) => id === 'flood-acme')?.unavailable).toContain('demo key');
+    expect(items.find(({ id }) => id === 'valkey-cut')?.unavailable).toContain('memory');
+    for (const { path } of items) expect(test.plane.routes.map((route) => `${route.method} ${route.path}`)).toContain(`post ${path}`);
+  });
+
+  it('a fault of every provider is given to each, and taken from each', async () => {
+    faults.clear();
+    expect(await chaos('provider', { provider: 'all', kind: 'down', seconds: 30 })).toMatchObject({ status: 202, body: { kind: 'provider down', target: 'all' } });
+    expect([...faults].sort()).toEqual(['primary', 'secondary']);
+    await chaos('stop');
+    expect([...faults]).toEqual([]);
   });
 
   it('says that there is no Valkey where limits are kept in memory', async () => {

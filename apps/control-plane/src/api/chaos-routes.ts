@@ -1,6 +1,8 @@
 import { z } from 'zod';
-import { ChaosConsumer, ChaosFlood, ChaosProvider, type ConfigSnapshot } from '@sluice/contracts';
+import { ChaosConsumer, ChaosFlood, ChaosMenuItem, ChaosProvider, type ConfigSnapshot } from '@sluice/contracts';
 import type { ChaosActions, RunningChaos } from '../chaos/chaos-actions.ts';
+import { chaosMenu, SLOW_MS } from '../chaos/chaos-menu.ts';
+import { expectBrokenConsumer, expectFlood, expectProviderFault } from '../chaos/expectations.ts';
 import type { Flood } from '../chaos/flood.ts';
 import type { SimControl } from '../chaos/sim-control.ts';
 import { actorOf } from './actor.ts';
@@ -18,6 +20,8 @@ export interface ChaosRouteDeps {
   readonly config: () => ConfigSnapshot;
   /** Starts load in a tenant's name; undefined when no demo key of the tenant is known. */
   readonly flood: (tenant: string, rps: number) => Flood | undefined;
+  /** Whether `flood` knows a demo key of the tenant. */
+  readonly canFlood: (tenant: string) => boolean;
   readonly sim: SimControl;
   readonly setConsumerBroken: (consumer: ChaosConsumer['consumer'], broken: boolean) => void;
   readonly stream: ChaosPartDeps['stream'];
@@ -34,6 +38,15 @@ export function chaosRoutes(deps: ChaosRouteDeps): Route[] {
 
   return [
     route({
+      method: 'get',
+      path: '/api/chaos/menu',
+      auth: 'operator',
+      tag: 'Chaos',
+      summary: 'Every failure that can be started, with what to expect of it',
+      response: z.array(ChaosMenuItem),
+      handler: () => chaosMenu({ config: deps.config(), gateways: deps.stream.connected, canFlood: deps.canFlood, hasSharedStore: deps.valkey !== undefined }),
+    }),
+    route({
       method: 'post',
       path: '/api/chaos/flood',
       auth: 'operator',
@@ -49,7 +62,7 @@ export function chaosRoutes(deps: ChaosRouteDeps): Route[] {
         await actions.stop('flood', tenant);
         const flood = deps.flood(tenant, rps);
         if (flood === undefined) throw unknownField('tenant', `no demo key of ${tenant} is known here`);
-        return actions.start({ kind: 'flood', target: tenant, seconds, undo: () => flood.stop() });
+        return actions.start({ kind: 'flood', target: tenant, seconds, undo: () => flood.stop(), expects: expectFlood(tenant) });
       },
     }),
     route({
@@ -65,8 +78,12 @@ export function chaosRoutes(deps: ChaosRouteDeps): Route[] {
         const { provider, ...fault } = call.body;
         const seconds = fault.seconds ?? DEFAULT_FAULT_SECONDS;
         await record(call, 'chaos.provider', { kind: 'provider', id: provider });
-        await sim.setFault(provider, { ...fault, seconds });
-        return actions.start({ kind: `provider ${fault.kind}`, target: provider, seconds, undo: () => sim.clearFault(provider) });
+        const targets = provider === 'all' ? Object.keys(deps.config().providers) : [provider];
+        for (const target of targets) await sim.setFault(target, { ...fault, seconds });
+        const undo = async (): Promise<void> => {
+          await Promise.all(targets.map((target) => sim.clearFault(target)));
+        };
+        return actions.start({ kind: `provider ${fault.kind}`, target: provider, seconds, undo, expects: expectProviderFault(fault.kind, provider, fault.latency_ms ?? SLOW_MS) });
       },
     }),
     route({
@@ -87,7 +104,7 @@ export function chaosRoutes(deps: ChaosRouteDeps): Route[] {
           return {};
         }
         deps.setConsumerBroken(consumer, true);
-        return actions.start({ kind: 'consumer', target: consumer, seconds, undo: () => deps.setConsumerBroken(consumer, false) });
+        return actions.start({ kind: 'consumer', target: consumer, seconds, undo: () => deps.setConsumerBroken(consumer, false), expects: expectBrokenConsumer(consumer) });
       },
     }),
     route({
@@ -101,6 +118,7 @@ export function chaosRoutes(deps: ChaosRouteDeps): Route[] {
         const stopped = await actions.stop();
         for (const consumer of ChaosConsumer.shape.consumer.options) deps.setConsumerBroken(consumer, false);
         deps.stream.mend();
+        deps.stream.order({ action: 'mend', what: 'all' });
         const providers = Object.keys(deps.config().providers);
         await Promise.allSettled(providers.map((provider) => sim.clearFault(provider)));
         // Undoing must work while the database is down, so here a missing record is only reported.

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock, OperatorState } from '@sluice/contracts';
+import type { ChaosWatch } from './chaos-watch.ts';
+import type { Expectation } from './expectations.ts';
 
 export interface ChaosTimers {
   setTimeout(callback: () => void, delayMs: number): { unref?(): unknown };
@@ -12,6 +14,8 @@ export interface StartChaos {
   readonly seconds: number;
   /** Undoes it; must be safe to call twice. */
   readonly undo: () => Promise<void> | void;
+  /** What is watched from its start on. */
+  readonly expects?: readonly Expectation[];
 }
 
 export type RunningChaos = OperatorState['chaos'][number];
@@ -24,7 +28,7 @@ export interface ChaosActions {
   stop(kind?: string, target?: string): Promise<number>;
 }
 
-export function createChaosActions(deps: { clock: Clock; timers?: ChaosTimers; onError?: (error: unknown) => void }): ChaosActions {
+export function createChaosActions(deps: { clock: Clock; timers?: ChaosTimers; onError?: (error: unknown) => void; watch?: Pick<ChaosWatch, 'started' | 'ended'> }): ChaosActions {
   const timers = deps.timers ?? { setTimeout: (callback: () => void, ms: number) => setTimeout(callback, ms), clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout) };
   const running = new Map<string, { info: RunningChaos; timer: { unref?(): unknown }; undo: StartChaos['undo'] }>();
 
@@ -37,11 +41,13 @@ export function createChaosActions(deps: { clock: Clock; timers?: ChaosTimers; o
       await action.undo();
     } catch (error) {
       deps.onError?.(error);
+    } finally {
+      deps.watch?.ended(id);
     }
   }
 
   return {
-    start: ({ kind, target, seconds, undo }) => {
+    start: ({ kind, target, seconds, undo, expects = [] }) => {
       for (const [id, action] of running) {
         if (action.info.kind !== kind || action.info.target !== target) continue;
         running.delete(id);
@@ -51,6 +57,7 @@ export function createChaosActions(deps: { clock: Clock; timers?: ChaosTimers; o
       const timer = timers.setTimeout(() => void end(info.id), seconds * 1000);
       timer.unref?.();
       running.set(info.id, { info, timer, undo });
+      deps.watch?.started(info, expects);
       return info;
     },
     running: () => [...running.values()].map((action) => action.info),

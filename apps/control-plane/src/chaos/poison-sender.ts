@@ -15,6 +15,7 @@ export function createPoisonSender(deps: {
   const topicOf: PoisonSender['topicOf'] = (queue) => topology.queues.find((declared) => declared.name === queue)?.topic;
   return {
     topicOf,
+    queueOf: (topic) => topology.queues.find((declared) => declared.topic === topic && declared.consumer === 'control-plane')?.name,
     send: async (target, { count, kinds = [] }) => {
       const topic = 'topic' in target ? target.topic : topicOf(target.queue);
       if (topic === undefined) throw new RangeError('the queue is not declared');

@@ -1,5 +1,5 @@
-import type { Clock, ConfigSnapshot, OperatorState, Outcome, QueueState, StateAnomaly, StateTenant } from '@sluice/contracts';
-import type { GatewayReports, KnownGateway } from './gateway-reports.ts';
+import type { Clock, ConfigSnapshot, OperatorState, Outcome, ProviderFigures, QueueState, StateAnomaly, StateTenant } from '@sluice/contracts';
+import { skewSeconds, type GatewayReports, type KnownGateway } from './gateway-reports.ts';
 import type { Polled } from './polled.ts';
 
 export interface LedgerHead {
@@ -18,6 +18,7 @@ export interface StateSources {
   readonly exports: { readonly problems: readonly string[] };
   readonly chaosEnabled: boolean;
   readonly chaos: () => OperatorState['chaos'];
+  readonly chaosReports: () => OperatorState['chaos_reports'];
 }
 
 /** The whole live picture. Reads memory only, so it answers whatever is down. */
@@ -35,12 +36,14 @@ export function buildState(sources: StateSources): OperatorState {
       dialect: provider.dialect,
       breakers: fromLive(gateways, ({ report }) => report.breakers.filter((b) => b.provider === provider.id).map((b) => ({ ...b, gateway_id: report.gateway_id }))),
       pools: fromLive(gateways, ({ report }) => report.pools.filter((p) => p.provider === provider.id).map((p) => ({ ...p, gateway_id: report.gateway_id }))),
+      figures: sumFigures(fromLive(gateways, ({ report }) => report.providers.filter((p) => p.provider === provider.id))),
     })),
     queues: sources.queues.value === undefined || sources.queues.failingSinceMs !== undefined ? null : [...sources.queues.value],
-    gateways: gateways.map(({ report: { seconds: _seconds, breakers: _breakers, pools: _pools, ...rest }, live }) => ({ ...rest, live })),
+    gateways: gateways.map(({ report: { seconds: _seconds, breakers: _breakers, pools: _pools, providers: _providers, ...rest }, live }) => ({ ...rest, live })),
     anomalies: [...(sources.anomalies.value ?? [])],
     ledger: sources.ledger.failingSinceMs === undefined ? (sources.ledger.value ?? null) : null,
     chaos: sources.chaos(),
+    chaos_reports: sources.chaosReports(),
     problems: problems(sources, config, gateways),
   };
 }
@@ -53,6 +56,20 @@ function tenantState(tenant: ConfigSnapshot['tenants'][string], config: ConfigSn
   }
   const workspaces = Object.values(config.workspaces).filter((workspace) => workspace.tenant === tenant.id).map((workspace) => workspace.slug);
   return { tenant: tenant.id, name: tenant.name, plan: tenant.plan, limits: tenant.limits, workspaces, seconds, totals };
+}
+
+function sumFigures(parts: readonly ProviderFigures[]): Omit<ProviderFigures, 'provider'> {
+  const sum = { attempts: 0, failed: 0, answered: 0, ttfb_ms_mean: 0, ttfb_ms_max: 0 };
+  let waited = 0;
+  for (const part of parts) {
+    sum.attempts += part.attempts;
+    sum.failed += part.failed;
+    sum.answered += part.answered;
+    waited += part.ttfb_ms_mean * part.answered;
+    sum.ttfb_ms_max = Math.max(sum.ttfb_ms_max, part.ttfb_ms_max);
+  }
+  if (sum.answered > 0) sum.ttfb_ms_mean = waited / sum.answered;
+  return sum;
 }
 
 function fromLive<T>(gateways: readonly KnownGateway[], pick: (gateway: KnownGateway) => T[]): T[] {
@@ -75,6 +92,8 @@ function problems(sources: StateSources, config: ConfigSnapshot | undefined, gat
     else if (config !== undefined && report.config_version < config.version - 1) {
       out.push(`Gateway ${report.gateway_id} has configuration ${report.config_version}, the newest is ${config.version}.`);
     }
+    const skew = live ? skewSeconds(report.at_ms, receivedAtMs) : 0;
+    if (skew !== 0) out.push(`The clock of gateway ${report.gateway_id} is ${Math.abs(skew)} s ${skew > 0 ? 'ahead' : 'behind'}.`);
     if (live) for (const { provider, credential, secret } of report.missing_secrets) out.push(`Gateway ${report.gateway_id} does not have the secret ${secret} of ${provider}'s credential ${credential}: nothing is sent by it.`);
     if (live) for (const breaker of report.breakers) if (breaker.state === 'open') out.push(`The breaker for ${breaker.provider} / ${breaker.model} is open on ${report.gateway_id}.`);
   }

@@ -4,6 +4,10 @@ import type { Clock, GatewayReport, Outcome, SecondCounts, StateSecond } from '@
 export const SECONDS_KEPT = 120;
 /** A gateway that has not reported for this long is not live. */
 export const LIVE_WITHIN_MS = 3_500;
+/** A clock that is off by less is taken to be right. */
+const SKEW_MS = 5_000;
+/** Reports of one gateway that overtake each other come closer together than this. */
+const OUT_OF_ORDER_MS = 500;
 /** A gateway that was not heard of for this long is forgotten. */
 const FORGET_AFTER_MS = 15 * 60_000;
 
@@ -64,12 +68,15 @@ export function createGatewayReports(deps: { clock: Clock }): GatewayReports {
   return {
     record: (report) => {
       const known = latest.get(report.gateway_id);
-      if (known === undefined || report.at_ms >= known.report.at_ms) latest.set(report.gateway_id, { report, receivedAtMs: deps.clock.now() });
+      // A gateway's clock may be set back: a report is older than the one before only where both came at once.
+      if (known === undefined || report.at_ms >= known.report.at_ms || deps.clock.now() - known.receivedAtMs >= OUT_OF_ORDER_MS) latest.set(report.gateway_id, { report, receivedAtMs: deps.clock.now() });
       const now = nowSecond();
+      const skew = skewSeconds(report.at_ms, deps.clock.now());
       for (const counts of report.seconds) {
-        if (counts.second > now + 1 || counts.second < now - SECONDS_KEPT) continue;
-        let cell = bySecond.get(counts.second);
-        if (cell === undefined) bySecond.set(counts.second, (cell = new Map()));
+        const second = counts.second - skew;
+        if (second > now + 1 || second < now - SECONDS_KEPT) continue;
+        let cell = bySecond.get(second);
+        if (cell === undefined) bySecond.set(second, (cell = new Map()));
         cell.set(`${report.gateway_id}/${report.started_at_ms}/${counts.workspace}`, counts);
       }
       prune();
@@ -82,6 +89,12 @@ export function createGatewayReports(deps: { clock: Clock }): GatewayReports {
     seconds: (tenant) => series((counts) => counts.tenant === tenant),
     workspaceSeconds: (workspace) => series((counts) => counts.workspace === workspace),
   };
+}
+
+/** How far a gateway's wall clock is from ours, whole seconds; 0 while it is what the way of a report explains. */
+export function skewSeconds(reportedMs: number, nowMs: number): number {
+  const offMs = reportedMs - nowMs;
+  return Math.abs(offMs) < SKEW_MS ? 0 : Math.round(offMs / 1000);
 }
 
 function add(sum: Sum, counts: SecondCounts): void {

@@ -58,6 +58,7 @@ async function report(gateway: string, seconds: SecondCounts[], extra: Partial<G
     seconds,
     breakers: [],
     pools: [],
+    providers: [],
     missing_secrets: [],
     ...extra,
   };
@@ -90,6 +91,25 @@ describe('the live picture', () => {
     expect(acme(await state())?.totals).toEqual({ ok: 4, shed: 0 });
     await report('gw-1', [second(NOW_S - 1, 2)], { started_at_ms: START_MS - 500 });
     expect(acme(await state())?.totals).toEqual({ ok: 6, shed: 0 });
+  });
+
+  it('shows a gateway whose clock is an hour ahead with its calls, says so, and follows it when the clock is set right again', async () => {
+    await report('gw-1', [second(NOW_S + 3599, 5)], { at_ms: START_MS + 3_600_000 });
+    const ahead = await state();
+    expect(acme(ahead)?.totals).toEqual({ ok: 5, shed: 0 });
+    expect(ahead.problems.join(' ')).toContain('The clock of gateway gw-1 is 3600 s ahead');
+    clock.advance(1_000);
+    await report('gw-1', [second(NOW_S, 2)]);
+    const right = await state();
+    expect(right.problems.join(' ')).not.toContain('The clock of');
+    expect(acme(right)?.totals).toEqual({ ok: 7, shed: 0 });
+  });
+
+  it('sums what providers answered over all live gateways, means by their weight', async () => {
+    const figures = { provider: 'primary', attempts: 4, failed: 1, answered: 3, ttfb_ms_mean: 100, ttfb_ms_max: 300 };
+    await report('gw-1', [], { providers: [figures] });
+    await report('gw-2', [], { providers: [{ ...figures, answered: 1, ttfb_ms_mean: 500, ttfb_ms_max: 500 }] });
+    expect((await state()).providers.find((p) => p.provider === 'primary')?.figures).toEqual({ attempts: 8, failed: 2, answered: 4, ttfb_ms_mean: 200, ttfb_ms_max: 500 });
   });
 
   it('forgets seconds that are older than two minutes', async () => {

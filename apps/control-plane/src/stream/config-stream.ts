@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import type { ConfigPatch, ConfigStreamEvent } from '@sluice/contracts';
+import type { ChaosOrder, ConfigPatch, ConfigStreamEvent } from '@sluice/contracts';
 import { ProblemError, sseStream, type SseStream } from '@sluice/service-kit';
 import type { ConfigStore } from '../config/config-store.ts';
 
@@ -39,8 +39,8 @@ export interface ConfigStream {
   cut(gatewayId?: string): void;
   /** Lets one gateway, or all, connect again. */
   mend(gatewayId?: string): void;
-  /** Orders a gateway to end without warning; it obeys only where chaos is enabled. */
-  kill(gatewayId: string): void;
+  /** Orders a gateway, or all, to break something of its own; it obeys only where chaos is enabled. */
+  order(order: ChaosOrder, gatewayId?: string): void;
   close(): void;
 }
 
@@ -120,8 +120,8 @@ export function createConfigStream(deps: { store: ConfigStore }): ConfigStream {
         cutGateways.clear();
       }
     },
-    kill: (gatewayId) => {
-      for (const { gateway, sse } of subscribers) if (gateway.id === gatewayId) send(sse, { event: 'chaos', data: { action: 'kill' } });
+    order: (order, gatewayId) => {
+      for (const { gateway, sse } of subscribers) if (gatewayId === undefined || gateway.id === gatewayId) send(sse, { event: 'chaos', data: order });
     },
     close: () => {
       unsubscribe();

@@ -94,10 +94,11 @@ function memoryPorts(repository: MemoryConfigRepository, audited: AuditInput[], 
     },
     exportSpine: createMemoryExportSpine(),
     chaos: {
+      canFlood: () => true,
       flood: () => ({ stop: () => undefined, counts: { sent: 0, statuses: {} } }),
       sim: { setFault: async () => undefined, clearFault: async () => undefined },
       setConsumerBroken: () => undefined,
-      poison: { topicOf: () => 'audit-events', send: async () => ({ messages: [], refused: 0 }) },
+      poison: { topicOf: () => 'audit-events', queueOf: () => 'audit', send: async () => ({ messages: [], refused: 0 }) },
     },
   };
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { applyPatch, ConfigPatch, type Clock, type ConfigSnapshot } from '@sluice/contracts';
+import { applyPatch, ChaosOrder, ConfigPatch, type Clock, type ConfigSnapshot } from '@sluice/contracts';
 import { z } from 'zod';
 import type { CompiledConfig } from '../compiled-config.ts';
 import type { Log } from '../log.ts';
@@ -33,8 +33,8 @@ export interface ConfigClientDeps {
   readonly logger: Log;
   /** Called for this gateway's own watermarks only. */
   readonly onWatermark?: (watermark: Watermark) => void;
-  /** Called when the control plane orders this process to end without warning; absent where chaos is not enabled. */
-  readonly onKill?: () => void;
+  /** Called with what the control plane orders for a chaos test; absent where chaos is not enabled. */
+  readonly onChaos?: (order: ChaosOrder) => void;
   /** Called with each new version that is in force. */
   readonly onChange?: (config: CompiledConfig) => void;
   /** Older configuration than this is not served by; unlimited when absent. */
@@ -128,10 +128,17 @@ export function createConfigClient(deps: ConfigClientDeps): ConfigClient {
         return;
       }
       case 'chaos':
-        deps.onKill?.();
+        obey(data);
         return;
       default:
     }
+  }
+
+  /** An order that this gateway does not know is no reason to break the stream. */
+  function obey(data: string): void {
+    const order = ChaosOrder.safeParse(JSON.parse(data)).data;
+    if (order === undefined) logger.warn({ data: data.slice(0, 200) }, 'a chaos order that is not known here');
+    else deps.onChaos?.(order);
   }
 
   async function follow(): Promise<void> {

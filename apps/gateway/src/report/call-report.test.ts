@@ -28,6 +28,7 @@ function lineOf(call: object, end: object): unknown {
     clock,
     log,
     counters: { record: nothing, takeFinished: () => [] },
+    providers: { record: nothing },
     anomalies: { record: nothing, flush: () => Promise.resolve(), dropped: 0, start: nothing, close: () => Promise.resolve() },
     quotaAlerts: nothing,
     metrics: { record: nothing, recordEarlyRefusal: nothing },

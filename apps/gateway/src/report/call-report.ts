@@ -6,19 +6,21 @@ import type { CallEnd } from '../stages/settle/settle.ts';
 import type { GatewayMetrics } from './gateway-metrics.ts';
 import type { LiveCounters } from './live-counters.ts';
 import type { createQuotaAlerts } from './quota-alerts.ts';
+import type { ProviderFiguresKeeper } from './provider-figures.ts';
 import type { RefusalAnomalies } from './refusal-anomalies.ts';
 
 export interface CallReportDeps {
   readonly clock: Clock;
   readonly log: LineLog;
   readonly counters: LiveCounters;
+  readonly providers: Pick<ProviderFiguresKeeper, 'record'>;
   readonly anomalies: RefusalAnomalies;
   readonly quotaAlerts: ReturnType<typeof createQuotaAlerts>;
   readonly metrics: GatewayMetrics;
 }
 
 /** Step 6 of the settle contract: one log line, live counters, metrics, and the anomaly of a refusal. */
-export function createCallReport({ clock, log, counters, anomalies, quotaAlerts, metrics }: CallReportDeps): (call: Call, end: CallEnd) => void {
+export function createCallReport({ clock, log, counters, providers, anomalies, quotaAlerts, metrics }: CallReportDeps): (call: Call, end: CallEnd) => void {
   return (call, end) => {
     const owner = call.key?.workspace;
     const { queueMs, startedAt, firstByteAt } = call.timing;
@@ -33,6 +35,7 @@ export function createCallReport({ clock, log, counters, anomalies, quotaAlerts,
         queueMs,
       });
     }
+    for (let i = 0; i < call.attempts.length; i += 1) providers.record(call.attempts[i] as Call['attempts'][number]);
     metrics.record({
       tenant: owner?.tenant.id,
       operation: call.operation,

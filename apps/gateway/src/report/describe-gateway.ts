@@ -18,7 +18,7 @@ export interface DescribedGateway {
   readonly limits: Pick<LimitStore, 'kind' | 'status'>;
   readonly estimator: Pick<Estimator, 'errors'>;
   readonly outbox: OutboxStats;
-  readonly upstream: Pick<GatewayReport, 'breakers' | 'pools' | 'missing_secrets'>;
+  readonly upstream: Pick<GatewayReport, 'breakers' | 'pools' | 'providers' | 'missing_secrets'>;
 }
 
 /** Everything of a report but its seconds. */

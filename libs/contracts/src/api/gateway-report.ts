@@ -40,6 +40,19 @@ export const PoolReport = z.object({
 });
 export type PoolReport = z.infer<typeof PoolReport>;
 
+/** What a provider answered to one gateway in the last ten whole seconds. */
+export const ProviderFigures = z.object({
+  provider: Name,
+  attempts: z.int().min(0),
+  /** Of those, failed by the provider's fault. */
+  failed: z.int().min(0),
+  /** Attempts that got a first byte, and the mean and greatest wait for it. */
+  answered: z.int().min(0),
+  ttfb_ms_mean: z.number().min(0),
+  ttfb_ms_max: z.number().min(0),
+});
+export type ProviderFigures = z.infer<typeof ProviderFigures>;
+
 /** `POST /internal/gateways/report`, once a second; the answer is 204. */
 export const GatewayReport = z.object({
   gateway_id: Name,
@@ -71,6 +84,7 @@ export const GatewayReport = z.object({
   seconds: z.array(SecondCounts),
   breakers: z.array(BreakerReport),
   pools: z.array(PoolReport),
+  providers: z.array(ProviderFigures).default([]),
   /** Secrets that the configuration refers to and this gateway does not have, as `env:NAME` or `file:NAME`. */
   missing_secrets: z.array(z.object({ provider: Name, credential: Name, secret: z.string().max(300) })).default([]),
 });

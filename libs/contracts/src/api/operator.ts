@@ -3,7 +3,8 @@ import { Instant, KeyId, Name, RequestId, Slug } from '../ids.ts';
 import { Outcome } from '../outcomes.ts';
 import { TOKEN_CLASSES, TokenUsage } from '../usage.ts';
 import { AnomalyType, CallAttempt } from '../events.ts';
-import { BreakerReport, GatewayReport, PoolReport } from './gateway-report.ts';
+import { ChaosReport } from './chaos.ts';
+import { BreakerReport, GatewayReport, PoolReport, ProviderFigures } from './gateway-report.ts';
 import { Limits } from '../policy.ts';
 
 /** One second of one tenant in the live picture. */
@@ -103,14 +104,18 @@ export const OperatorState = z.object({
       dialect: z.string(),
       breakers: z.array(BreakerReport.extend({ gateway_id: Name })),
       pools: z.array(PoolReport.extend({ gateway_id: Name })),
+      /** Of the last ten seconds, over all live gateways. */
+      figures: ProviderFigures.omit({ provider: true }),
     }),
   ),
   queues: z.array(QueueState).nullable(),
-  gateways: z.array(GatewayReport.omit({ seconds: true, breakers: true, pools: true }).extend({ live: z.boolean() })),
+  gateways: z.array(GatewayReport.omit({ seconds: true, breakers: true, pools: true, providers: true }).extend({ live: z.boolean() })),
   anomalies: z.array(StateAnomaly),
   ledger: z.object({ rows: z.int(), last_settled_at: Instant.nullable() }).nullable(),
   /** Running chaos actions with the time each ends. */
   chaos: z.array(z.object({ id: z.string(), kind: z.string(), target: z.string(), ends_at: Instant })),
+  /** The newest failures that were started on purpose, running ones included, newest first: expected and observed. */
+  chaos_reports: z.array(ChaosReport),
   /** Sentences about what is degraded now (`the database does not answer since …`); empty in good times. */
   problems: z.array(z.string()),
 });
