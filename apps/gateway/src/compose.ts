@@ -63,7 +63,6 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
   const ids = createIds({ clock });
   const callLog = createLineLog({ service: 'gateway', level: settings.logLevel });
   const metrics = createMetrics({ service: 'gateway', processMetrics: true });
-  const limits = createLimits(settings, clock, logger);
   const spine = () => createSpineClients({ ...(settings.spineEndpoint === undefined ? {} : { endpoint: settings.spineEndpoint }), ...(settings.awsAccount === undefined ? {} : { account: settings.awsAccount }), region: settings.region });
   const publisher = createSnsPublisher({ spine: spine(), logger });
   // Connections of their own: what is not usage may be dropped and must not hold usage up.
@@ -82,6 +81,7 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
     logger,
   });
   const { outbox } = opened;
+  const limits = createLimits(settings, outbox.epoch, clock, logger);
   const outboxPublisher = createOutboxPublisher({ outbox, publisher, clock, logger, ledgerConnected: () => config.connected });
   const ledger = createLedgerUse({
     fetch: createFetchQuotaUse({ url: settings.controlPlaneUrl, token: settings.controlPlaneToken }),

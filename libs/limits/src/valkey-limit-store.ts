@@ -11,6 +11,11 @@ export interface ValkeyLimitStoreOptions extends TierOptions {
   /** Gateways with the same cell share their counters. */
   readonly cellId: string;
   readonly gatewayId: string;
+  /**
+   * Which of this gateway's lives this is: a whole number that grows with each start, such as the outbox's epoch. A process
+   * that was killed and is heard late is known by its lower number. 0 unless told.
+   */
+  readonly life?: number;
   /** A command without an answer for so long counts as lost, a connection after twice that; milliseconds, 500 unless told. */
   readonly commandTimeoutMs?: number;
   /** Time in place of the server's; for tests. */
@@ -42,7 +47,7 @@ export function createValkeyLimitStore(options: ValkeyLimitStoreOptions): TierLi
 }
 
 /** The authority in a Valkey or Redis server. Throws as `createValkeyLimitStore` does. */
-export function connectAuthority({ url, cellId, gatewayId, livenessMs = 10_000, commandTimeoutMs = 500, serverTime, random = Math.random }: ValkeyLimitStoreOptions): Authority {
+export function connectAuthority({ url, cellId, gatewayId, life = 0, livenessMs = 10_000, commandTimeoutMs = 500, serverTime, random = Math.random }: ValkeyLimitStoreOptions): Authority {
   const self = `${gatewayId}.${randomUUID()}`;
   const prefix = `sluice:${cellId}:`;
   const retryStrategy = (tries: number): number => FIRST_RETRY_MS + random() * Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(tries, 10));
@@ -82,8 +87,9 @@ export function connectAuthority({ url, cellId, gatewayId, livenessMs = 10_000, 
     async counted(tenantId, levels) {
       const of = `${prefix}{${tenantId}}:`;
       const keys = [`${of}c:${gatewayId}`, ...levels.map(({ key }) => of + key)];
-      const answers = (await run(SCRIPTS.counted, keys, [self, ...levels.map(({ windows }) => JSON.stringify(windows))])) as string[];
-      return levels.map((_, i) => ({ statement: answers[2 * i] ?? '', known: [...(answers[2 * i + 1] ?? '')].map((flag) => flag === '1') }));
+      const answers = await run(SCRIPTS.counted, keys, [self, ...levels.map(({ windows }) => JSON.stringify(windows)), life]);
+      if (!Array.isArray(answers)) throw new Error('the limit store has seen a later process of this gateway already');
+      return levels.map((_, i) => ({ statement: String(answers[2 * i] ?? ''), known: [...String(answers[2 * i + 1] ?? '')].map((flag) => flag === '1') }));
     },
     touch: async (tenantId) => (await run(SCRIPTS.touch, [`${prefix}{${tenantId}}:gws`], [now(), self, livenessMs])) === 1,
     register: async (alive) => Math.max(1, Number(await run(SCRIPTS.register, [`${prefix}gateways`], [now(), self, alive ? livenessMs : 0]))),

@@ -5,7 +5,7 @@
  * |---|---|
  * | `…{tenant}:gws` | gateway → until when it is taken for alive |
  * | `…{tenant}:a:<gateway>` | `n` the last exchange; `<level>|<field>` what the gateway holds of that field |
- * | `…{tenant}:c:<gateway id>` | level → which records of that gateway's outbox are in the counters; outlives the gateway's process. `!` the process that asked for it last: reports of an earlier one that come late are refused |
+ * | `…{tenant}:c:<gateway id>` | level → which records of that gateway's outbox are in the counters; outlives the gateway's process. `!` the process that asked for it last, `!b` which of the gateway's lives that is: what an earlier one reports or asks late is refused |
  * | `…{tenant}:<level>` | `r`, `t` buckets with size and rate they were left with, `a` their time; `s`, `q` calls in flight and queued; per window `u` used, `v` reserved, `e` end of the step, `o` start of the oldest step, `g` its cut; `p` time of the last refusal |
  * | `…{tenant}:<level>|<window>` | start of a step → use in it |
  *
@@ -292,11 +292,15 @@ export const SETTLE_SCRIPT = PRELUDE + FINISH;
 
 /**
  * For each level two strings: the gateway's last statement of what it had reported of it, and for each window named a `1`
- * where something was ever counted. From then on reports of the gateway's earlier processes are refused.
+ * where something was ever counted. From then on reports of the gateway's earlier processes are refused; so is the question
+ * of an earlier one that was still on its way when that process was killed.
  */
 export const COUNTED_SCRIPT = `
 local base = string.match(KEYS[1], '^(.*})')
-redis.call('HSET', KEYS[1], '!', ARGV[1])
+local life = tonumber(ARGV[#KEYS + 1])
+local newest = tonumber(redis.call('HGET', KEYS[1], '!b') or '')
+if newest and newest > life then return 'stale' end
+redis.call('HSET', KEYS[1], '!', ARGV[1], '!b', ARGV[#KEYS + 1])
 redis.call('PEXPIRE', KEYS[1], 3888000000)
 local out = {}
 for i = 2, #KEYS do

@@ -370,6 +370,21 @@ describe('loss and return of the server', () => {
     expect(count.most).toBe(16);
   }, 20_000);
 
+  it('does not hear a killed process whose question was still on its way when the next one asked', async () => {
+    const clock = createFakeClock(Date.UTC(2026, 0, 15, 11, 59));
+    const [killed, next] = [1, 2].map((life) => connectAuthority({ url: server.url, cellId: 'lives', gatewayId: 'gw-1', life, clock, commandTimeoutMs: 5_000 })) as [Authority, Authority];
+    try {
+      await eventually(() => expect([killed.ready, next.ready]).toEqual([true, true]));
+      const empty = JSON.stringify({ n: 1, F: 0, C: '', L: [], Q: [] });
+      await next.counted('t', []);
+      await expect(killed.counted('t', [])).rejects.toThrow('a later process of this gateway');
+      expect(await killed.exchange('settle', 't', [], '[]', empty)).toBe('stale');
+      expect(await next.exchange('settle', 't', [], '[]', empty)).not.toBe('stale');
+    } finally {
+      await Promise.all([killed.close(), next.close()]);
+    }
+  }, 20_000);
+
   it('starts and admits while the server is down, with an exhausted quota still exhausted', async () => {
     const { clock } = cell();
     await server.kill();

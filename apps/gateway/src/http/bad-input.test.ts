@@ -10,7 +10,7 @@ const KEY = { authorization: `Bearer ${SAMPLE_KEYS.acme}` };
 
 let front: FrontServer;
 beforeEach(async () => {
-  front = await startFrontServer({ silenceMs: 200, limits: { headersTimeoutMs: 300 } });
+  front = await startFrontServer({ limits: { headersTimeoutMs: 10_000 } });
 });
 afterEach(async () => {
   expect(front.faults).toEqual([]);
@@ -131,17 +131,6 @@ describe.each(DIALECTS)('bad input on the $dialect route', ({ dialect, path }) =
     expect(answer).toContain(dialect === 'openai' ? '"code":"headers_too_large"' : '{"type":"error"');
   });
 
-  it('half a body and silence is a 408', async () => {
-    const answer = await rawExchange(front.port, `POST ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${SAMPLE_KEYS.acme}\r\ncontent-length: 100\r\n\r\n{"model":`);
-    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
-    expect(answer).toContain(dialect === 'openai' ? '"code":"request_timeout"' : '{"type":"error"');
-  });
-
-  it('half a head and silence is a 408', async () => {
-    const answer = await rawExchange(front.port, `POST ${path} HTTP/1.1\r\nhost: x\r\nauthor`);
-    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
-  });
-
   it('bytes that are no HTTP are a 400', async () => {
     expect(await rawExchange(front.port, 'GARBAGE\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 /);
   });
@@ -168,4 +157,23 @@ it('an Anthropic call without max_tokens is refused, an OpenAI call without it i
   const body = JSON.stringify({ model: 'sim-small', messages: GOOD.messages });
   await expectRefusal(await post('/v1/messages', body), 'anthropic', 400, 'invalid_value', /'max_tokens' is required/);
   expect((await post('/v1/chat/completions', body)).status).toBe(200);
+});
+
+describe.each(DIALECTS)('silence on the $dialect route', ({ dialect, path }) => {
+  let impatient: FrontServer;
+  beforeEach(async () => {
+    impatient = await startFrontServer({ silenceMs: 200, limits: { headersTimeoutMs: 300 } });
+  });
+  afterEach(() => impatient.close());
+
+  it('half a body and silence is a 408', async () => {
+    const answer = await rawExchange(impatient.port, `POST ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${SAMPLE_KEYS.acme}\r\ncontent-length: 100\r\n\r\n{"model":`);
+    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+    expect(answer).toContain(dialect === 'openai' ? '"code":"request_timeout"' : '{"type":"error"');
+  });
+
+  it('half a head and silence is a 408', async () => {
+    const answer = await rawExchange(impatient.port, `POST ${path} HTTP/1.1\r\nhost: x\r\nauthor`);
+    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+  });
 });

@@ -56,7 +56,7 @@ class Killable {
 
   open(gatewayId: string): TierLimitStore {
     const { clock } = this;
-    const store = createValkeyLimitStore({ url: server.url, cellId: this.#cellId, gatewayId, clock, serverTime: () => clock.now(), flushMs: NEVER_MS, commandTimeoutMs: 300, reconnectJitterMs: 20 });
+    const store = createValkeyLimitStore({ url: server.url, cellId: this.#cellId, gatewayId, life: this.#epoch, clock, serverTime: () => clock.now(), flushMs: NEVER_MS, commandTimeoutMs: 1_000, reconnectJitterMs: 20 });
     opened.push(store);
     return store;
   }
