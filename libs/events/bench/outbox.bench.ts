@@ -2,9 +2,9 @@ import { mkdtempSync, openSync, closeSync, rmSync, write } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { systemClock } from '@sluice/contracts';
+import { systemClock, type CallSettled, type CallStarted, type EventOrigin } from '@sluice/contracts';
 import { openOutbox } from '../src/index.ts';
-import { requestIdOf, settledCall, startedCall } from '../src/fixtures.ts';
+import { settledCall, startedCall } from '../src/fixtures.ts';
 
 /** What each request costs on disk and before its last byte, beside a bare asynchronous write of the same bytes. */
 const ROUNDS = 7;
@@ -18,7 +18,23 @@ interface Target {
   open(dir: string): { call(n: number): Promise<void>; settle(n: number): Promise<unknown>; close(): Promise<void> };
 }
 
-const text = (n: number): Buffer => Buffer.from(`${JSON.stringify(settledCall(n))}\n`);
+/** Made beforehand, because making them is the gateway's part; more than are under way at once. */
+const READY = 4_096;
+const SHARED = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', model_requested: 'sim-large', feature: 'chat', tags: {}, provider: 'primary', model: 'sim-large' };
+const PRICE = { input_picousd: 3_000_000, output_picousd: 15_000_000 };
+const usageOf = (n: number): CallSettled['usage'] => ({ input: 118 + (n % 7), output: 247 - (n % 50), cache_read: 0, cache_write: 0, reasoning: 0, audio: 0 });
+const occurredAt = (n: number): string => new Date(1_700_000_000_000 + n).toISOString();
+const starts = Array.from({ length: READY }, (_, n): CallStarted => ({
+  ...startedCall(n), ...SHARED, occurred_at: occurredAt(n), reservation: { input_tokens: 120, output_tokens: 250, cost_nanousd: 4_110_000 }, billed_price: PRICE, provider_price: PRICE,
+}));
+const ends = Array.from({ length: READY }, (_, n): Omit<CallSettled, keyof EventOrigin> => ({
+  ...settledCall(n), ...SHARED, occurred_at: occurredAt(n), usage: usageOf(n), cost_nanousd: 4_059_000 + n, billed_nanousd: 4_059_000 + n, estimate: { input_tokens: 120, output_tokens: 250 },
+  finish_reason: 'stop', latency: { overhead_us: 210 + (n % 40), queue_ms: 0, ttfb_ms: 612 + (n % 9), total_ms: 1_213 + (n % 100) },
+  attempts: [{ index: 0, provider: 'primary', credential: 'primary-main', model: 'sim-large', provider_model: 'sim-large', outcome: 'ok', status: 200, usage: usageOf(n), usage_source: 'provider', cost_nanousd: 4_059_000, queue_ms: 0, ttfb_ms: 611, duration_ms: 1_210 }],
+}));
+const startOf = (n: number): CallStarted => starts[n % READY] as CallStarted;
+const endOf = (n: number): Omit<CallSettled, keyof EventOrigin> => ends[n % READY] as Omit<CallSettled, keyof EventOrigin>;
+const line = (record: object): Buffer => Buffer.from(`${JSON.stringify(record)}\n`);
 
 const bare: Target = {
   name: 'a bare fs.write a record',
@@ -32,10 +48,10 @@ const bare: Target = {
     };
     return {
       call: async (n) => {
-        await append(Buffer.from(`${JSON.stringify(startedCall(n))}\n`));
-        await append(text(n));
+        await append(line(startOf(n)));
+        await append(line(endOf(n)));
       },
-      settle: (n) => append(text(n)),
+      settle: (n) => append(line(endOf(n))),
       close: async () => closeSync(fd),
     };
   },
@@ -47,11 +63,12 @@ const outboxWith = (name: string, fsyncIntervalMs: number): Target => ({
     const { outbox } = openOutbox({ dir, gatewayId: 'bench', clock: systemClock, maxBytes: 1e10, maxAgeMs: 1e9, workspaceShare: 0.5, fsyncIntervalMs });
     return {
       call: async (n) => {
-        outbox.accepting(settledCall(1).workspace_id);
-        await outbox.appendStarted(startedCall(n));
-        await outbox.appendSettled(settledCall(n));
+        const start = startOf(n);
+        outbox.accepting(start.workspace_id);
+        await outbox.appendStarted(start);
+        await outbox.appendSettled(endOf(n));
       },
-      settle: (n) => outbox.appendSettled(settledCall(n)),
+      settle: (n) => outbox.appendSettled(endOf(n)),
       close: () => outbox.close(),
     };
   },
@@ -109,7 +126,7 @@ const spread = (values: number[], digits: number): string => {
 
 const targets = [bare, outboxWith('the outbox, forced each 100 ms', 100)];
 const always = outboxWith('the outbox, forced always', 0);
-console.log(`Two records of a call of ${text(1).length + JSON.stringify(startedCall(1)).length} bytes; ${requestIdOf(1).length} characters of id. Median / min / max of ${ROUNDS} interleaved rounds after one to warm up.`);
+console.log(`Two records of a call of ${line(startOf(1)).length + line(endOf(1)).length} bytes, one attempt in it. Median / min / max of ${ROUNDS} interleaved rounds after one to warm up.`);
 for (const target of targets) await cost(target, CALLS);
 const costs = new Map(targets.map((target) => [target, [] as number[]]));
 const waits = new Map([...targets, always].map((target) => [target, [] as [number, number][]]));
