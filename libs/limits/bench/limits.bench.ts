@@ -85,7 +85,14 @@ bench('admit + settle, one after another of 1,000 workspaces', 100_000, () => {
 });
 const many = createMemoryLimitStore({ clock: systemClock });
 const manyScopes = Array.from({ length: 100_000 }, (_, n) => scopeOf(n));
-bench('admit + settle, one after another of 100,000 workspaces', 100_000, () => {
+for (const scope of manyScopes) many.view(scope);
+bench('admit + settle, 1,000 busy workspaces among 100,000', 100_000, () => {
+  for (let i = 0; i < 100_000; i++) {
+    const result = many.admit({ leaseId: 'req', scope: manyScopes[(i % TENANTS) * 100] as LimitScope, reservation });
+    if (result.admitted) many.settle(result.lease, { kind: 'used', usage, costNanoUsd: 7_000 });
+  }
+});
+bench('admit + settle, one after another of 100,000 workspaces (none in the processor’s cache)', 100_000, () => {
   for (const scope of manyScopes) {
     const result = many.admit({ leaseId: 'req', scope, reservation });
     if (result.admitted) many.settle(result.lease, { kind: 'used', usage, costNanoUsd: 7_000 });

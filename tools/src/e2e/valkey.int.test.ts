@@ -15,7 +15,9 @@ const LIVENESS_MS = 10_000;
 interface SecondGateway {
   readonly url: string;
   readonly adminUrl: string;
-  readonly process: SpawnedService;
+  process: SpawnedService;
+  /** Kills it without warning and starts it again on its data. */
+  killAndRestart(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -30,7 +32,7 @@ async function startSecond(env: Readonly<Record<string, string>>): Promise<Secon
   const dataDir = mkdtempSync(join(tmpdir(), 'sluice-e2e-'));
   mkdirSync(join(dataDir, 'gateway'), { recursive: true });
   copyFileSync(join(first.dataDir, 'gateway', 'snapshot.json'), join(dataDir, 'gateway', 'snapshot.json'));
-  const process = await spawnService({
+  const spawn = (): Promise<SpawnedService> => spawnService({
     entry: GATEWAY,
     env: {
       SLUICE_PORT_BASE: String(portBase),
@@ -51,15 +53,20 @@ async function startSecond(env: Readonly<Record<string, string>>): Promise<Secon
     readyWhen: { url: `http://127.0.0.1:${ports.gatewayAdmin}/ready` },
     timeoutMs: 60_000,
   });
-  return {
+  const gateway: SecondGateway = {
     url: `http://127.0.0.1:${ports.gateway}`,
     adminUrl: `http://127.0.0.1:${ports.gatewayAdmin}`,
-    process,
+    process: await spawn(),
+    async killAndRestart() {
+      await gateway.process.kill();
+      gateway.process = await spawn();
+    },
     async stop() {
-      await process.stop();
+      await gateway.process.stop();
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
+  return gateway;
 }
 
 const fast = { output_tokens: 1, ttft_ms: 0, chunk_ms: 0 };
@@ -72,6 +79,13 @@ async function send(url: string, key: string): Promise<ChatAnswer> {
   } catch {
     return chat(url, { key, sim: fast });
   }
+}
+
+/** Tokens that a gateway sees as used in the quota of a key. */
+async function quotaUsed(url: string, key: string): Promise<number | undefined> {
+  const answer = await fetch(`${url}/v1/usage`, { headers: { authorization: `Bearer ${key}` } });
+  const { quotas } = (await answer.json()) as { quotas: { window: string; used: number }[] };
+  return quotas.find(({ window }) => window === 'hour')?.used;
 }
 
 async function limitsExact(adminUrl: string): Promise<boolean> {
@@ -87,6 +101,8 @@ beforeAll(async () => {
     workspaces: [
       { tenant: 'paced', slug: 'paced-prod', policy: { limits: { quotas: [], requests: { perSecond: 50, burst: 50 } } } },
       { tenant: 'held', slug: 'held-prod', policy: { maxPoolSharePercent: 100, limits: { quotas: [], concurrency: { inFlight: 40, queued: 0 } } } },
+      { tenant: 'paused', slug: 'paused-prod', policy: { maxPoolSharePercent: 100, limits: { quotas: [], concurrency: { inFlight: 40, queued: 0 } } } },
+      { tenant: 'summed', slug: 'summed-prod', policy: { limits: { quotas: [{ id: 'hour', meter: 'total_tokens', span: { kind: 'rolling', seconds: 3_600, steps: 12 }, limit: 1e9, mode: 'hard', alertAtPercent: [] }] } } },
       { tenant: 'poor', slug: 'poor-prod', policy: { limits: { quotas: [{ id: 'hour', meter: 'total_tokens', span: { kind: 'rolling', seconds: 3_600, steps: 12 }, limit: 2_000, mode: 'hard', alertAtPercent: [] }] } } },
     ],
   });
@@ -150,6 +166,57 @@ describe('two gateways and one Valkey', () => {
     await eventually(async () => expect([await limitsExact(firstAdmin), await limitsExact(second.adminUrl)]).toEqual([true, true]), { timeoutMs: 15_000, everyMs: 100 });
   }, 60_000);
 
+  it('count every answered call once though one of them is killed before it has told of its last ones', async () => {
+    const key = keyOf('summed-prod');
+    let sum = 0;
+    for (let life = 0; life < 2; life++) {
+      const answers = await Promise.all(Array.from({ length: 40 }, (_, i) => chat(i % 2 === 0 ? first.url : second.url, { key, sim: { ...fast, output_tokens: 1 + i } })));
+      expect(countByStatus(answers)).toEqual({ 200: 40 });
+      for (const { text } of answers) sum += (JSON.parse(text) as { usage: { total_tokens: number } }).usage.total_tokens;
+      await second.killAndRestart();
+    }
+    await eventually(async () => expect([await quotaUsed(first.url, key), await quotaUsed(second.url, key)]).toEqual([sum, sum]), { timeoutMs: 15_000, everyMs: 200 });
+  }, 120_000);
+
+  it('a gateway that stood still for 30 s holds nothing twice and frees nothing twice', async () => {
+    const key = keyOf('paused-prod');
+    const calls = new AbortController();
+    const hold = (url: string, count: number): Promise<ChatAnswer | undefined>[] =>
+      Array.from({ length: count }, () => chat(url, { key, sim: long, stream: true, signal: calls.signal }).catch(() => undefined));
+    const inFlight = async (): Promise<number> => (await first.stats('primary')).in_flight;
+    const probe = async (): Promise<number> => (await chat(first.url, { key, sim: fast })).status;
+    const before = await inFlight();
+    const ofPaused = hold(second.url, 40);
+    await eventually(async () => expect(await inFlight()).toBe(before + 40), { timeoutMs: 10_000 });
+    expect(await probe()).toBe(503);
+    process.kill(second.process.pid, 'SIGSTOP');
+    const stoppedAt = performance.now();
+    let ofOther: Promise<ChatAnswer | undefined>[];
+    try {
+      // Taken for dead after the liveness time: the other may fill the whole bulkhead, and not a slot more.
+      await eventually(async () => expect(await probe()).toBe(200), { timeoutMs: 2 * LIVENESS_MS, everyMs: 200 });
+      ofOther = hold(first.url, 50);
+      await eventually(async () => expect(await inFlight()).toBe(before + 80), { timeoutMs: 10_000 });
+      expect(await probe()).toBe(503);
+      await new Promise((resolve) => setTimeout(resolve, Math.max(0, 30_000 - (performance.now() - stoppedAt))));
+    } finally {
+      process.kill(second.process.pid, 'SIGCONT');
+    }
+    // Its calls run on and are registered again: 80 are in flight where 40 may be, so nobody is admitted at either.
+    await eventually(async () => expect((await chat(second.url, { key, sim: fast })).status).toBe(503), { timeoutMs: 15_000, everyMs: 200 });
+    expect(await probe()).toBe(503);
+    calls.abort();
+    const ended = await Promise.all([...ofPaused, ...ofOther]);
+    expect(ended.filter((answer) => answer?.status === 503)).toHaveLength(10);
+    await eventually(async () => expect([await probe(), (await chat(second.url, { key, sim: fast })).status]).toEqual([200, 200]), { timeoutMs: 15_000, everyMs: 200 });
+    // Each slot came back once: exactly 40 fit again.
+    const again = new AbortController();
+    const refilled = Array.from({ length: 60 }, (_, i) => chat(i % 2 === 0 ? first.url : second.url, { key, sim: long, stream: true, signal: again.signal }).catch(() => undefined));
+    await eventually(async () => expect(await inFlight()).toBe(before + 40), { timeoutMs: 10_000 });
+    again.abort();
+    expect((await Promise.all(refilled)).filter((answer) => answer?.status === 503)).toHaveLength(20);
+  }, 120_000);
+
   it('the 40 slots of a killed gateway are free again, once, within the liveness time, and the other has the whole limit', async () => {
     const key = keyOf('held-prod');
     const hanging = Array.from({ length: 40 }, () => chat(second.url, { key, sim: long, stream: true }).catch(() => undefined));
@@ -167,5 +234,14 @@ describe('two gateways and one Valkey', () => {
     controller.abort();
     const answers = await Promise.all(again);
     expect(answers.filter((answer) => answer?.status === 503)).toHaveLength(20);
+  }, 60_000);
+
+  it('and after that the one that is left admits the whole 50 requests a second', async () => {
+    const key = keyOf('paced-prod');
+    await Promise.all(Array.from({ length: 80 }, () => send(first.url, key)));
+    const startedAt = performance.now();
+    const admitted = countByStatus(await constantRate(70, 10, () => send(first.url, key)))[200] ?? 0;
+    expect(admitted).toBeGreaterThanOrEqual(50 * 10 * 0.97);
+    expect(admitted).toBeLessThanOrEqual(50 * ((performance.now() - startedAt) / 1_000) * 1.03);
   }, 60_000);
 });
