@@ -86,6 +86,7 @@ export async function startControlPlane({ env, logger, consoleDir }: StartOption
   const plane = await createControlPlane(ports, {
     operator: { user: env.SLUICE_OPERATOR_USER, password: env.SLUICE_OPERATOR_PASSWORD },
     gatewayToken: env.SLUICE_TOKEN_GATEWAY,
+    routerToken: env.SLUICE_TOKEN_ROUTER_CP,
     bffToken: env.SLUICE_TOKEN_BFF,
     principalKey: env.SLUICE_PRINCIPAL_KEY,
     consoleDir,

@@ -54,6 +54,8 @@ export interface ControlPlanePorts {
 export interface ControlPlaneSettings {
   readonly operator: { readonly user: string; readonly password: string; readonly cost?: ScryptCost };
   readonly gatewayToken: string;
+  /** Absent where there is no router. */
+  readonly routerToken?: string | undefined;
   readonly bffToken: string;
   readonly principalKey: string;
   readonly consoleDir: string;
@@ -119,7 +121,7 @@ export async function createControlPlane(ports: ControlPlanePorts, settings: Con
     people: createPeople({ repository: ports.people }),
     ...(ports.chaos === undefined ? {} : { chaos: { ...ports.chaos, actions, stream } }),
   });
-  const authenticate = createAuthenticate({ sessions, clock, gatewayToken: settings.gatewayToken, bffToken: settings.bffToken, principalKey: settings.principalKey });
+  const authenticate = createAuthenticate({ sessions, clock, gatewayToken: settings.gatewayToken, bffToken: settings.bffToken, routerToken: settings.routerToken, principalKey: settings.principalKey });
   const app = createControlPlaneApp({
     logger,
     routes,

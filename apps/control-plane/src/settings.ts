@@ -15,6 +15,7 @@ export const ControlPlaneEnv = z.object({
   SLUICE_OPERATOR_PASSWORD: z.string().min(8).max(500),
   [SERVICE_TOKEN_ENV.gatewayToControlPlane]: z.string().min(16),
   [SERVICE_TOKEN_ENV.bffToControlPlane]: z.string().min(16),
+  [SERVICE_TOKEN_ENV.routerToControlPlane]: z.string().min(16).optional(),
   [PRINCIPAL_SIGNING_KEY_ENV]: z.string().min(16),
   SLUICE_SEED_FILE: z.string().optional(),
   SLUICE_GATEWAY_URL: z.string().optional(),

@@ -14,6 +14,8 @@ export interface AuthenticateDeps {
   readonly sessions: OperatorSessions;
   readonly gatewayToken: string;
   readonly bffToken: string;
+  /** Undefined lets no router in. */
+  readonly routerToken: string | undefined;
   /** Signs principals; shared with the BFF. */
   readonly principalKey: string;
   readonly clock: Clock;
@@ -36,6 +38,9 @@ export function createAuthenticate(deps: AuthenticateDeps): Authenticate {
         return { operator: requireRole(await findOperator(deps.sessions, req), auth) };
       case 'gateway':
         requireToken(req, deps.gatewayToken);
+        return {};
+      case 'router':
+        requireToken(req, deps.routerToken);
         return {};
       case 'bff':
         requireToken(req, deps.bffToken);
@@ -70,9 +75,9 @@ function requireRole(operator: Operator, least: OperatorRole): Operator {
   throw new ProblemError(403, 'Your role does not allow this', { type: 'role', detail: `It needs the role ${least}; ${operator.user} has the role ${operator.role}.` });
 }
 
-function requireToken(req: Request, token: string): void {
+function requireToken(req: Request, token: string | undefined): void {
   const given = bearerToken(req.headers.authorization);
-  if (given === undefined || !safeEqual(given, token)) throw unauthenticated();
+  if (given === undefined || token === undefined || !safeEqual(given, token)) throw unauthenticated();
 }
 
 const unauthenticated = (): ProblemError => new ProblemError(401, 'Not signed in', { headers: { 'www-authenticate': 'Bearer' } });

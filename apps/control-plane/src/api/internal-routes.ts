@@ -31,6 +31,16 @@ export function internalRoutes(deps: { stream: ConfigStream; reports: GatewayRep
       handler: ({ res, query }) => deps.stream.serve(res, { id: query.gateway, cell: query.cell, store: query.store }, query.since),
     }),
     route({
+      method: 'get',
+      path: '/internal/router/config',
+      auth: 'router',
+      tag: 'Internal',
+      summary: 'The configuration for the router: events `snapshot`, `patch` and `ping`',
+      query: z.strictObject({ since: z.coerce.number().int().min(0).default(0) }),
+      streams: true,
+      handler: ({ res, query }) => deps.stream.follow(res, query.since),
+    }),
+    route({
       method: 'post',
       path: '/internal/gateways/report',
       auth: 'gateway',

@@ -10,6 +10,7 @@ const SECURITY: Record<RouteAuth, readonly Requirement[]> = {
   operator: OPERATOR,
   admin: OPERATOR,
   gateway: [{ gatewayToken: [] }],
+  router: [{ routerToken: [] }],
   bff: [{ bffToken: [] }],
   person: [{ bffToken: [], signedPrincipal: [] }],
 };
@@ -31,6 +32,7 @@ export function describeRoutes(routes: readonly Route[]): Record<string, unknown
         operatorCookie: { type: 'apiKey', in: 'cookie', name: 'sluice_operator' },
         operatorBearer: { type: 'http', scheme: 'bearer' },
         gatewayToken: { type: 'http', scheme: 'bearer', description: 'Service token of the gateways' },
+        routerToken: { type: 'http', scheme: 'bearer', description: 'Service token of the router' },
         bffToken: { type: 'http', scheme: 'bearer', description: 'Service token of the console backend' },
         signedPrincipal: { type: 'apiKey', in: 'header', name: 'x-sluice-principal' },
       },

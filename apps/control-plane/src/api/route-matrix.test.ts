@@ -29,6 +29,7 @@ const DECLARED: Readonly<Record<RouteAuth, readonly string[]>> = {
     'post /api/ledger/corrections',
   ],
   gateway: ['get /internal/config/stream', 'post /internal/gateways/report', 'post /internal/quota-use', 'get /internal/keys/:keyId/spend'],
+  router: ['get /internal/router/config'],
   bff: ['post /internal/people/session'],
   person: [
     'post /internal/people/session/ended', 'get /internal/workspaces/:slug/overview', 'get /internal/workspaces/:slug/usage',
@@ -75,6 +76,7 @@ const CALLERS: readonly Caller[] = [
   { name: 'a signed principal alone', headers: signed, refusal: onlyOpen },
   { name: 'a principal as a bearer token', headers: () => bearer(signed()[PRINCIPAL_HEADER] ?? ''), refusal: onlyOpen },
   { name: "the gateways' token", headers: () => bearer(TEST_SETTINGS.gatewayToken), refusal: (auth) => (auth === 'none' || auth === 'gateway' ? undefined : 401) },
+  { name: "the router's token", headers: () => bearer(TEST_SETTINGS.routerToken), refusal: (auth) => (auth === 'none' || auth === 'router' ? undefined : 401) },
   { name: "the console backend's token", headers: () => bearer(TEST_SETTINGS.bffToken), refusal: (auth) => (auth === 'none' || auth === 'bff' ? undefined : 401) },
   { name: "the console backend in a person's name", headers: () => ({ ...bearer(TEST_SETTINGS.bffToken), ...signed() }), refusal: (auth) => (['none', 'bff', 'person'].includes(auth) ? undefined : 401) },
   { name: "the gateways' token with a principal", headers: () => ({ ...bearer(TEST_SETTINGS.gatewayToken), ...signed() }), refusal: (auth) => (auth === 'none' || auth === 'gateway' ? undefined : 401) },

@@ -5,10 +5,10 @@ import type { Operator } from '../session/operator-sessions.ts';
 
 /**
  * Who may call a route: anybody; a signed-in operator whose role is at least `viewer` (reads), `operator` (acts in an
- * incident: chaos, dead letters, kill switches, keys) or `admin` (changes configuration, money and accounts); a gateway by
- * its token; the BFF by its token; or the BFF in the name of a person whose principal it has signed.
+ * incident: chaos, dead letters, kill switches, keys) or `admin` (changes configuration, money and accounts); a gateway or the
+ * router by its token; the BFF by its token; or the BFF in the name of a person whose principal it has signed.
  */
-export type RouteAuth = 'none' | OperatorRole | 'gateway' | 'bff' | 'person';
+export type RouteAuth = 'none' | OperatorRole | 'gateway' | 'router' | 'bff' | 'person';
 
 export type HttpMethod = 'get' | 'post' | 'put' | 'delete';
 

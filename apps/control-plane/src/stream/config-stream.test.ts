@@ -22,12 +22,11 @@ interface Stream {
   end(): Promise<void>;
 }
 
-async function connect(gateway: string, since = 0, more = ''): Promise<Stream> {
+const connect = (gateway: string, since = 0, more = ''): Promise<Stream> => open(`/internal/config/stream?gateway=${gateway}&since=${since}${more}`, 'gateway-token');
+
+async function open(path: string, token: string): Promise<Stream> {
   const abort = new AbortController();
-  const res = await fetch(`${test.url}/internal/config/stream?gateway=${gateway}&since=${since}${more}`, {
-    headers: { authorization: 'Bearer gateway-token' },
-    signal: abort.signal,
-  });
+  const res = await fetch(test.url + path, { headers: { authorization: `Bearer ${token}` }, signal: abort.signal });
   const reader = res.body?.pipeThrough(new TextDecoderStream()).getReader();
   let buffer = '';
   return {
@@ -53,6 +52,14 @@ async function connect(gateway: string, since = 0, more = ''): Promise<Stream> {
 }
 
 describe('the configuration stream', () => {
+  it('tells the router the same as a gateway', async () => {
+    const router = await open('/internal/router/config', 'router-token');
+    const snapshot = ConfigSnapshot.parse(await router.next('snapshot'));
+    expect((await test.call('DELETE', '/api/keys/acmeKey00001')).status).toBe(204);
+    expect(((await router.next('patch')) as ConfigPatch).version).toBe(snapshot.version + 1);
+    await router.end();
+  });
+
   it('a key that is revoked is gone from every connected gateway', async () => {
     const streams = await Promise.all(['gw-1', 'gw-2'].map((gateway) => connect(gateway)));
     const snapshots = await Promise.all(streams.map(async (stream) => ConfigSnapshot.parse(await stream.next('snapshot'))));

@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import type { ChaosOrder, ConfigPatch, ConfigStreamEvent } from '@sluice/contracts';
+import type { ChaosOrder, ConfigPatch, ConfigSnapshot, ConfigStreamEvent } from '@sluice/contracts';
 import { ProblemError, sseStream, type SseStream } from '@sluice/service-kit';
 import type { ConfigStore } from '../config/config-store.ts';
 
@@ -31,6 +31,8 @@ export interface ConfigStream {
    *   two counts in its own memory, because each would admit the whole of every limit.
    */
   serve(res: Response, gateway: StreamingGateway, since: number): void;
+  /** Serves one that only reads the configuration and is no gateway; otherwise as `serve`. */
+  follow(res: Response, since: number): void;
   /** Sends watermarks that moved, and every fifth time a ping; called each second. */
   beat(watermarks: readonly Watermark[]): void;
   /** Ids of the gateways that are connected. */
@@ -55,6 +57,7 @@ interface Subscriber {
 
 export function createConfigStream(deps: { store: ConfigStore }): ConfigStream {
   const subscribers = new Set<Subscriber>();
+  const followers = new Set<SseStream>();
   const cutGateways = new Set<string>();
   let allCut = false;
   let beats = 0;
@@ -62,7 +65,15 @@ export function createConfigStream(deps: { store: ConfigStore }): ConfigStream {
   const unsubscribe = deps.store.subscribe((patch: ConfigPatch) => {
     const json = JSON.stringify(patch);
     for (const { sse } of subscribers) sse.sendJson('patch', json);
+    for (const sse of followers) sse.sendJson('patch', json);
   });
+
+  function sendConfiguration(sse: SseStream, snapshot: ConfigSnapshot, since: number): void {
+    const missing = deps.store.patchesSince(since);
+    if (missing === undefined) send(sse, { event: 'snapshot', data: snapshot });
+    else for (const patch of missing) send(sse, { event: 'patch', data: patch });
+    send(sse, { event: 'ping', data: { version: snapshot.version } });
+  }
 
   function sendWatermarks({ gateway, sse, watermarks: sent }: Subscriber, marks: readonly Watermark[]): void {
     for (const { gateway_id, epoch, sequence } of marks) {
@@ -93,13 +104,18 @@ export function createConfigStream(deps: { store: ConfigStore }): ConfigStream {
       const subscriber: Subscriber = { gateway, sse, watermarks: new Map() };
       subscribers.add(subscriber);
       sse.onClose(() => subscribers.delete(subscriber));
-      const missing = deps.store.patchesSince(since);
-      if (missing === undefined) send(sse, { event: 'snapshot', data: snapshot });
-      else for (const patch of missing) send(sse, { event: 'patch', data: patch });
-      send(sse, { event: 'ping', data: { version: snapshot.version } });
+      sendConfiguration(sse, snapshot, since);
+    },
+    follow: (res, since) => {
+      const snapshot = deps.store.snapshot();
+      const sse = sseStream(res);
+      followers.add(sse);
+      sse.onClose(() => followers.delete(sse));
+      sendConfiguration(sse, snapshot, since);
     },
     beat: (watermarks) => {
       beats += 1;
+      if (beats % BEATS_PER_PING === 0) for (const sse of followers) send(sse, { event: 'ping', data: { version: deps.store.version } });
       for (const subscriber of subscribers) {
         sendWatermarks(subscriber, watermarks);
         if (beats % BEATS_PER_PING === 0) send(subscriber.sse, { event: 'ping', data: { version: deps.store.version } });
@@ -126,6 +142,7 @@ export function createConfigStream(deps: { store: ConfigStore }): ConfigStream {
     close: () => {
       unsubscribe();
       for (const { sse } of [...subscribers]) sse.close();
+      for (const sse of [...followers]) sse.close();
     },
   };
 }

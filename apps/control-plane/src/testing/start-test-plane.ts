@@ -10,6 +10,7 @@ import { demoSeed } from './demo-seed.ts';
 export const TEST_SETTINGS = {
   operator: { user: 'ops', password: 'operator-password', cost: { N: 16, r: 1, p: 1 } },
   gatewayToken: 'gateway-token',
+  routerToken: 'router-token',
   bffToken: 'bff-token',
   principalKey: 'principal-key',
   consoleDir: '/nowhere',

@@ -1,13 +1,12 @@
 import { join } from 'node:path';
 import { applyPatch, ChaosOrder, ConfigPatch, type Clock, type ConfigSnapshot } from '@sluice/contracts';
+import { readConfigSnapshot, type SseEvent } from '@sluice/service-kit';
 import { z } from 'zod';
 import type { CompiledConfig } from '../compiled-config.ts';
 import type { Log } from '../log.ts';
 import { createCompiler } from './compile.ts';
 import { runConfigStream, StreamRefused } from './config-stream.ts';
-import { readSnapshot } from './read-snapshot.ts';
 import { loadSnapshot, saveSnapshot } from './snapshot-file.ts';
-import type { SseEvent } from './sse-parser.ts';
 
 const FIRST_RETRY_MS = 200;
 const LONGEST_RETRY_MS = 5_000;
@@ -114,7 +113,7 @@ export function createConfigClient(deps: ConfigClientDeps): ConfigClient {
     switch (event) {
       case 'snapshot':
         needsSnapshot = false;
-        changed(readSnapshot(JSON.parse(data), logger));
+        changed(readConfigSnapshot(JSON.parse(data), logger));
         return;
       case 'patch': {
         const patch = ConfigPatch.parse(JSON.parse(data));

@@ -1,5 +1,5 @@
 import { Agent, request } from 'undici';
-import { createSseParser, type SseEvent } from './sse-parser.ts';
+import { createSseParser, type SseEvent } from '@sluice/service-kit';
 
 /** A snapshot of 100,000 workspaces is below this. */
 const MAX_EVENT_CHARS = 512 * 1024 * 1024;

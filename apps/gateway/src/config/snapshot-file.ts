@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { z } from 'zod';
 import type { ConfigSnapshot } from '@sluice/contracts';
 import type { Log } from '../log.ts';
-import { readSnapshot } from './read-snapshot.ts';
+import { readConfigSnapshot } from '@sluice/service-kit';
 
 export interface SavedSnapshot {
   /** When it was known to be current, epoch milliseconds. */
@@ -24,7 +24,7 @@ export function loadSnapshot(path: string, logger: Log): SavedSnapshot | undefin
   }
   try {
     const file = SavedFile.parse(JSON.parse(text));
-    return { savedAtMs: file.savedAtMs, snapshot: readSnapshot(file.snapshot, logger) };
+    return { savedAtMs: file.savedAtMs, snapshot: readConfigSnapshot(file.snapshot, logger) };
   } catch (error) {
     logger.warn({ path, reason: error instanceof Error ? error.message.slice(0, 300) : 'unknown' }, 'the saved configuration cannot be read and is ignored');
     return undefined;

@@ -154,7 +154,7 @@ export const HumanActor = z.strictObject({ kind: z.literal('person'), id: z.stri
 const Reason = z.string().trim().min(3, 'say why, in at least 3 characters').max(500);
 
 export const PolicyOrigin = z.enum(['serving', 'candidate', 'draft', 'retired', 'rolled_back']);
-export const PolicyView = z.object({
+export const RoutingPolicyView = z.object({
   version: Name,
   created_at: Instant,
   created_by: z.string(),
@@ -166,8 +166,8 @@ export const PolicyView = z.object({
   models: z.enum(['shared', 'frozen']),
   arms: z.array(z.object({ model: Name, n: z.int() })),
 });
-export type PolicyView = z.infer<typeof PolicyView>;
-export const PoliciesAnswer = z.object({ serving: Name, snapshot_id: Ulid, policies: z.array(PolicyView) });
+export type RoutingPolicyView = z.infer<typeof RoutingPolicyView>;
+export const PoliciesAnswer = z.object({ serving: Name, snapshot_id: Ulid, policies: z.array(RoutingPolicyView) });
 
 /** `POST /policies`: what is left out is as in the serving policy. */
 export const CreatePolicy = z.strictObject({

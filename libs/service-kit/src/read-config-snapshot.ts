@@ -1,6 +1,5 @@
 import { CONFIG_ROW, CONFIG_TABLES, type ConfigSnapshot } from '@sluice/contracts';
 import { z } from 'zod';
-import type { Log } from '../log.ts';
 
 const Envelope = z.object({ version: z.int().min(1) }).catchall(z.unknown());
 
@@ -9,7 +8,7 @@ const Envelope = z.object({ version: z.int().min(1) }).catchall(z.unknown());
  *
  * @throws ZodError when it is not a snapshot at all.
  */
-export function readSnapshot(value: unknown, logger: Log): ConfigSnapshot {
+export function readConfigSnapshot(value: unknown, logger: { error(fields: object, message: string): void }): ConfigSnapshot {
   const envelope = Envelope.parse(value);
   const snapshot: Record<string, unknown> = { version: envelope.version };
   for (const table of CONFIG_TABLES) {
