@@ -48,6 +48,10 @@ export const PolicySettings = z.object({
   gamma_scale: z.number().min(0).max(1e6),
   /** Smallest probability of an arm that may be drawn. */
   floor: z.number().min(0).max(0.5),
+  /** Probability of each arm that is rejected, so that none ever leaves the support of evaluation. */
+  rejected_floor: z.number().min(0).max(0.01).default(0),
+  /** Which arm to stand on: the cheapest that is good enough, or the one with the best quality less its cost's weight. */
+  rule: z.enum(['cheapest', 'utility']).default('cheapest'),
   /** What the whole cost of the dearest candidate is worth in quality. */
   cost_weight: share,
   thresholds: Thresholds,
@@ -151,10 +155,14 @@ export const RouteDecision = z.object({
   alpha: z.number(),
   gamma: z.number(),
   floor: z.number(),
+  rejected_floor: z.number().default(0),
+  rule: z.enum(['cheapest', 'utility']).default('cheapest'),
   cost_weight: z.number(),
   latency_share: share,
   /** Quality that was asked for: base, moved by difficulty, pressure and budget, kept within [0, 1]. */
   threshold: z.object({ value: share, base: share, difficulty: z.number(), pressure: z.number(), budget: z.number() }),
+  /** Asked for by the caller; the threshold is exactly it then. */
+  min_quality: share.optional(),
   deterministic: DeterministicReason.optional(),
   /** Part of learning and of off-policy evaluation. */
   evaluated: z.boolean(),

@@ -1,3 +1,11 @@
+/** Everything that a detector has gathered, beside its options. */
+export interface PageHinkleyState {
+  readonly count: number;
+  readonly sum: number;
+  readonly cumulative: number;
+  readonly lowest: number;
+}
+
 /** Finds a fall of a stream's mean (Page 1954; Hinkley 1971). */
 export class PageHinkley {
   readonly #delta: number;
@@ -17,6 +25,19 @@ export class PageHinkley {
     this.#delta = delta;
     this.#threshold = threshold;
     this.#minimum = minimum;
+  }
+
+  static restore(options: { delta: number; threshold: number; minimum: number }, { count, sum, cumulative, lowest }: PageHinkleyState): PageHinkley {
+    const detector = new PageHinkley(options);
+    detector.#count = count;
+    detector.#sum = sum;
+    detector.#cumulative = cumulative;
+    detector.#lowest = lowest;
+    return detector;
+  }
+
+  get state(): PageHinkleyState {
+    return { count: this.#count, sum: this.#sum, cumulative: this.#cumulative, lowest: this.#lowest };
   }
 
   /** @returns whether the mean is held to have fallen. */

@@ -26,6 +26,11 @@ export interface DecisionSettings {
   readonly costWeight: number;
   /** Which arm to stand on; the cheapest that is good enough when absent. */
   readonly rule?: BaseRule;
+  /**
+   * Probability of each eligible arm that is rejected; none when absent. A little of it keeps every arm in the support of
+   * later evaluation, and lets a model that became better be found out.
+   */
+  readonly rejectedFloor?: number;
 }
 
 export interface DecidedArm {
@@ -79,6 +84,8 @@ export function decide(candidates: readonly Candidate[], settings: DecisionSetti
   const base = baseArm(settings.rule ?? 'cheapest', judged, eligible.map(({ costNanoUsd }) => costNanoUsd), utilities);
   const open = eligible.map((_, i) => i).filter((i) => i === base.arm || judged[i]?.confidence !== 'rejected');
   const weights = withFloor(inverseGapWeights(open.map((i) => utilities[i] as number), settings.gamma, open.indexOf(base.arm)), settings.floor);
+  const { rejectedFloor = 0 } = settings;
+  if (rejectedFloor > 0 && open.length < eligible.length) exploreRejected(open, weights, eligible.length, rejectedFloor);
   const drawn = open[sampleArm(weights, u)] as number;
   const arms = candidates.map((candidate): DecidedArm => {
     const { model, costNanoUsd, prediction, excluded } = candidate;
@@ -97,4 +104,16 @@ export function decide(candidates: readonly Candidate[], settings: DecisionSetti
     explored: drawn !== base.arm,
     deterministic: open.length === 1,
   };
+}
+
+/** Gives every arm that is not open the floor, at the cost of all open ones alike. */
+function exploreRejected(open: number[], weights: number[], eligible: number, floor: number): void {
+  const share = 1 - (eligible - open.length) * floor;
+  if (share <= 0) throw new RangeError(`a floor of ${floor} does not fit ${eligible - open.length} rejected arms`);
+  for (let i = 0; i < weights.length; i += 1) weights[i] = (weights[i] as number) * share;
+  for (let arm = 0; arm < eligible; arm += 1) {
+    if (open.includes(arm)) continue;
+    open.push(arm);
+    weights.push(floor);
+  }
 }

@@ -1,4 +1,4 @@
-import { BettingTest } from '../sequential/betting-test.ts';
+import { BettingTest, type BettingState, type BettingTestOptions } from '../sequential/betting-test.ts';
 import { BREACH_HORIZON, PROMOTE_AFTER, stageAfter, type RolloutStage } from './stages.ts';
 
 export interface RolloutSettings {
@@ -31,6 +31,13 @@ export interface RolloutState {
   readonly logPromote: number;
 }
 
+/** What a monitor has gathered in its stage, to go on from after a restart. */
+export interface RolloutMonitorState {
+  readonly stage: RolloutStage;
+  readonly breach: BettingState;
+  readonly promote: BettingState;
+}
+
 /**
  * Watches a candidate through its stages by two e-processes that start anew in each: one gathers evidence that its quality
  * is below baseline - margin (roll back), one that it is above (promote, from 2,000 samples on). Both hold at every look.
@@ -47,6 +54,19 @@ export class RolloutMonitor {
     this.#settings = settings;
     this.#stage = stage;
     [this.#breach, this.#promote] = this.#tests();
+  }
+
+  /** A monitor that goes on where another of the same settings stood. Which decisions were counted is not in its state: the caller gives none twice. */
+  static restore(settings: RolloutSettings, { stage, breach, promote }: RolloutMonitorState): RolloutMonitor {
+    const monitor = new RolloutMonitor(settings, stage);
+    const [breachOptions, promoteOptions] = monitor.#options();
+    monitor.#breach = BettingTest.restore(breachOptions, breach);
+    monitor.#promote = BettingTest.restore(promoteOptions, promote);
+    return monitor;
+  }
+
+  get saved(): RolloutMonitorState {
+    return { stage: this.#stage, breach: this.#breach.state, promote: this.#promote.state };
   }
 
   get state(): RolloutState {
@@ -78,12 +98,17 @@ export class RolloutMonitor {
   }
 
   #tests(): [BettingTest, BettingTest] {
+    const [breach, promote] = this.#options();
+    return [new BettingTest(breach), new BettingTest(promote)];
+  }
+
+  #options(): [BettingTestOptions, BettingTestOptions] {
     const { baseline, margin, alphaPromote, alphaBreach } = this.#settings;
     const nullMean = baseline - margin;
     const alpha = this.#stage === 'rolled_back' ? alphaBreach.full : alphaBreach[this.#stage];
     return [
-      new BettingTest({ nullMean, side: 'less', alpha, target: BREACH_HORIZON }),
-      new BettingTest({ nullMean, side: 'greater', alpha: alphaPromote, target: PROMOTE_AFTER }),
+      { nullMean, side: 'less', alpha, target: BREACH_HORIZON },
+      { nullMean, side: 'greater', alpha: alphaPromote, target: PROMOTE_AFTER },
     ];
   }
 }

@@ -1,4 +1,4 @@
-import { RunningMoments } from './running-moments.ts';
+import { RunningMoments, type MomentsState } from './running-moments.ts';
 
 export interface BettingTestOptions {
   /** The mean under the null hypothesis, strictly between 0 and 1. */
@@ -11,6 +11,13 @@ export interface BettingTestOptions {
   readonly target?: number;
 }
 
+/** Everything that a test has gathered, beside its options. */
+export interface BettingState {
+  readonly moments: MomentsState;
+  readonly logWealth: number;
+  readonly lastBet: number;
+}
+
 /**
  * A test of the mean of values in [0, 1] by betting against it (Waudby-Smith and Ramdas 2024). Its wealth E is an
  * e-process: by Ville's inequality it passes 1/α under the null with probability at most α, at any time, whoever peeks.
@@ -18,7 +25,7 @@ export interface BettingTestOptions {
 export class BettingTest {
   readonly #options: BettingTestOptions;
   readonly #cap: number;
-  readonly #moments = new RunningMoments();
+  #moments = new RunningMoments();
   #logWealth = 0;
   #lastBet = 0;
 
@@ -30,6 +37,19 @@ export class BettingTest {
     if (target !== undefined && !(target >= 1)) throw new RangeError(`the target must be at least 1, not ${target}`);
     this.#options = options;
     this.#cap = 0.5 / (side === 'less' ? 1 - nullMean : nullMean);
+  }
+
+  /** A test that goes on where another of the same options stood. */
+  static restore(options: BettingTestOptions, { moments, logWealth, lastBet }: BettingState): BettingTest {
+    const test = new BettingTest(options);
+    test.#moments = RunningMoments.restore(moments);
+    test.#logWealth = logWealth;
+    test.#lastBet = lastBet;
+    return test;
+  }
+
+  get state(): BettingState {
+    return { moments: this.#moments.state, logWealth: this.#logWealth, lastBet: this.#lastBet };
   }
 
   /** @throws RangeError for a value outside [0, 1]. */

@@ -1,4 +1,14 @@
-import { RunningMoments } from './running-moments.ts';
+import { RunningMoments, type MomentsState } from './running-moments.ts';
+
+/** Everything that a sequence has gathered, beside its options. */
+export interface ConfidenceState {
+  readonly moments: MomentsState;
+  readonly lambdas: number;
+  readonly weighted: number;
+  readonly penalty: number;
+  readonly lower: number;
+  readonly upper: number;
+}
 
 /**
  * Bounds of the mean of values in [0, 1] that hold at all times together (empirical Bernstein confidence sequence with
@@ -7,7 +17,7 @@ import { RunningMoments } from './running-moments.ts';
 export class ConfidenceSequence {
   readonly #alpha: number;
   readonly #cap: number;
-  readonly #moments = new RunningMoments();
+  #moments = new RunningMoments();
   #lambdas = 0;
   #weighted = 0;
   #penalty = 0;
@@ -18,6 +28,21 @@ export class ConfidenceSequence {
   constructor(alpha: number, cap = 0.5) {
     this.#alpha = alpha;
     this.#cap = cap;
+  }
+
+  static restore(alpha: number, state: ConfidenceState, cap = 0.5): ConfidenceSequence {
+    const sequence = new ConfidenceSequence(alpha, cap);
+    sequence.#moments = RunningMoments.restore(state.moments);
+    sequence.#lambdas = state.lambdas;
+    sequence.#weighted = state.weighted;
+    sequence.#penalty = state.penalty;
+    sequence.lower = state.lower;
+    sequence.upper = state.upper;
+    return sequence;
+  }
+
+  get state(): ConfidenceState {
+    return { moments: this.#moments.state, lambdas: this.#lambdas, weighted: this.#weighted, penalty: this.#penalty, lower: this.lower, upper: this.upper };
   }
 
   add(x: number): void {
@@ -33,6 +58,17 @@ export class ConfidenceSequence {
     this.lower = Math.max(this.lower, centre - half);
     this.upper = Math.min(this.upper, centre + half);
   }
+}
+
+/** Everything that a bound has gathered, beside its options. */
+export interface OffPolicyBoundState {
+  readonly count: number;
+  readonly sum: number;
+  readonly squares: number;
+  readonly lambdas: number;
+  readonly weighted: number;
+  readonly penalty: number;
+  readonly lower: number;
 }
 
 /**
@@ -59,6 +95,22 @@ export class OffPolicyLowerBound {
     this.#log = Math.log(1 / options.alpha);
     this.#target = options.target;
     this.#initialVariance = options.initialVariance;
+  }
+
+  static restore(options: { readonly alpha: number; readonly target: number; readonly initialVariance: number }, state: OffPolicyBoundState): OffPolicyLowerBound {
+    const bound = new OffPolicyLowerBound(options);
+    bound.#count = state.count;
+    bound.#sum = state.sum;
+    bound.#squares = state.squares;
+    bound.#lambdas = state.lambdas;
+    bound.#weighted = state.weighted;
+    bound.#penalty = state.penalty;
+    bound.lower = state.lower;
+    return bound;
+  }
+
+  get state(): OffPolicyBoundState {
+    return { count: this.#count, sum: this.#sum, squares: this.#squares, lambdas: this.#lambdas, weighted: this.#weighted, penalty: this.#penalty, lower: this.lower };
   }
 
   add(weight: number, reward: number): void {

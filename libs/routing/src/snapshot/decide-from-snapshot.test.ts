@@ -7,6 +7,7 @@ import { decideFromSnapshot, type SnapshotRequest } from './decide-from-snapshot
 import { DEFAULT_FEATURES, DEFAULT_SETTINGS, untrainedSnapshot } from './default-policy.ts';
 import { explainArms, explainDecision } from './explain-decision.ts';
 import { fixedDecision } from './fixed-decision.ts';
+import { loggedSignals, targetProbabilities } from './target-probabilities.ts';
 import { verifyDecision, verifyPredictions } from './verify-decision.ts';
 
 const ID = '01JDZZZZZZZZZZZZZZZZZZZZZZ';
@@ -153,6 +154,20 @@ describe('a logged decision', () => {
     expect(verifyDecision(pinned).matches).toBe(true);
     expect(explainDecision(pinned).reason).toBe('large: the caller named it.');
     expect(explainArms(pinned)).toEqual([{ model: 'large', cost_nanousd: 4_000, probability: 1, class: 'possible' }]);
+  });
+
+  it('is what its own policy would have done, by whatever signals it was made', () => {
+    for (const more of [{}, { tenant: 'hard' }, { tenant: 'flooded' }, { budgetUsed: 0.9 }, { minQuality: 0.4 }]) {
+      const record = decided(more);
+      const again = targetProbabilities(compiled.control, record, more.tenant ?? 'acme', loggedSignals(record, DEFAULT_SETTINGS));
+      again.forEach((probability, i) => expect(probability).toBeCloseTo(record.arms[i]?.probability as number, 9));
+    }
+  });
+
+  it('leaves a rejected arm the little that keeps it in the support', () => {
+    const record = decided({ minQuality: 0.88, u: 0.9999 });
+    expect(record.arms.map(({ probability }) => probability)).toEqual([0.002, expect.closeTo(0.499, 9), expect.closeTo(0.499, 9)]);
+    expect(record).toMatchObject({ chosen: 'small', propensity: 0.002, evaluated: true });
   });
 
   it('shows each arm with bounds and class', () => {

@@ -81,7 +81,7 @@ export function decideFromSnapshot(compiled: CompiledSnapshot, request: Snapshot
   if (eligible.length === 0) return { status: 'none_eligible', excluded: arms.map(({ model, excluded }) => ({ model, reason: excluded as string })) };
   const latencyShare = eligible.every(({ latency_ms }) => latency_ms !== undefined) ? settings.latency_weight * (signals?.pressure ?? 0) : 0;
   const floor = Math.min(settings.floor, 1 / eligible.length);
-  const decided = decide(toCandidates(arms, latencyShare), { alpha: settings.alpha, threshold: threshold.value, gamma, floor, costWeight }, request.u);
+  const decided = decide(toCandidates(arms, latencyShare), { alpha: settings.alpha, threshold: threshold.value, gamma, floor, costWeight, rejectedFloor: settings.rejected_floor, rule: settings.rule }, request.u);
   if (decided === undefined) throw new RangeError('an eligible candidate was not decided upon');
   const deterministic = !decided.deterministic ? undefined : eligible.length === 1 ? ('single_candidate' as const) : ('single_open' as const);
   for (let i = 0; i < arms.length; i += 1) (arms[i] as DecidedArmRecord).probability = (decided.arms[i] as { probability: number }).probability;
@@ -104,9 +104,12 @@ export function decideFromSnapshot(compiled: CompiledSnapshot, request: Snapshot
       alpha: settings.alpha,
       gamma,
       floor,
+      rejected_floor: settings.rejected_floor,
+      rule: settings.rule,
       cost_weight: costWeight,
       latency_share: latencyShare,
       threshold,
+      ...(request.minQuality === undefined ? {} : { min_quality: request.minQuality }),
       ...(deterministic === undefined ? {} : { deterministic }),
       evaluated: deterministic === undefined,
     },

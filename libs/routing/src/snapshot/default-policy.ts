@@ -8,6 +8,8 @@ export const DEFAULT_SETTINGS: PolicySettings = {
   alpha: 0.5,
   gamma_scale: 3,
   floor: 0.005,
+  rejected_floor: 0.002,
+  rule: 'cheapest',
   cost_weight: 0.2,
   thresholds: { default: 0.75, features: {}, tenants: {} },
   difficulty_weight: 0.1,

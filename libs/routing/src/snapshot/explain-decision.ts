@@ -1,5 +1,5 @@
 import type { ExplainedArm, RouteAnswer, RouteDecision } from '@sluice/contracts';
-import { cheapestGoodEnough, costAdjusted, judge } from '../policy/good-enough.ts';
+import { baseArm, costAdjusted, judge } from '../policy/good-enough.ts';
 import { priceArms } from './price-arms.ts';
 
 export type DecidedBy = NonNullable<RouteAnswer['decided_by']>;
@@ -46,7 +46,7 @@ function reasonOfBase(record: RouteDecision): Explanation {
   const own = judged[eligible.findIndex(({ model }) => model === base)];
   const least = own === undefined ? '' : `at least ${two(own.lower)} with confidence, ${asked} asked`;
   const quickest = latencyShare > 0 ? 'cheapest and fastest' : 'cheapest';
-  const reason = proven === 1 ? `it is the only model proven good enough (${least})` : `it is the ${quickest} of ${proven} models proven good enough (${least})`;
+  const reason = record.rule === 'utility' ? `it has the best quality for its cost among the models that can be good enough (${asked} asked)` : proven === 1 ? `it is the only model proven good enough (${least})` : `it is the ${quickest} of ${proven} models proven good enough (${least})`;
   if (threshold.budget < 0 && baseAt(record, threshold.value - threshold.budget, latencyShare) !== base) return { reason, decidedBy: 'budget' };
   if ((threshold.pressure < 0 || latencyShare > 0) && baseAt(record, threshold.value - threshold.pressure, 0) !== base) return { reason, decidedBy: 'pressure' };
   const cost = eligible.find(({ model }) => model === base)?.cost_nanousd ?? 0;
@@ -55,7 +55,10 @@ function reasonOfBase(record: RouteDecision): Explanation {
 
 function baseAt(record: RouteDecision, threshold: number, latencyShare: number): string | undefined {
   const eligible = record.arms.filter(({ excluded }) => excluded === undefined);
-  return eligible[cheapestGoodEnough(judgedArms(record, threshold), priceArms(eligible, latencyShare)).arm]?.model;
+  const prices = priceArms(eligible, latencyShare);
+  const dearest = Math.max(...prices);
+  const utilities = eligible.map(({ mean = 0 }, i) => costAdjusted(mean, prices[i] as number, dearest, record.cost_weight));
+  return eligible[baseArm(record.rule, judgedArms(record, threshold), prices, utilities).arm]?.model;
 }
 
 const judgedArms = (record: RouteDecision, threshold: number) =>

@@ -15,6 +15,8 @@ export function fixedDecision({ decisionId, model, costNanoUsd, reason, featureC
     alpha: 0,
     gamma: 0,
     floor: 0,
+    rejected_floor: 0,
+    rule: 'cheapest',
     cost_weight: 0,
     latency_share: 0,
     threshold: { value: 0, base: 0, difficulty: 0, pressure: 0, budget: 0 },

@@ -17,7 +17,7 @@ export function verifyDecision(record: RouteDecision): Verification {
   const { arms, u, alpha, gamma, floor, threshold, cost_weight: costWeight } = record;
   const predicted = arms.some(({ mean, excluded }) => mean !== undefined && excluded === undefined);
   if (!predicted) return { maxDifference: Math.abs(1 - record.propensity), matches: record.propensity === 1 && record.deterministic !== undefined };
-  const again = decide(toCandidates(arms, record.latency_share), { alpha, gamma, floor, threshold: threshold.value, costWeight }, u);
+  const again = decide(toCandidates(arms, record.latency_share), { alpha, gamma, floor, threshold: threshold.value, costWeight, rejectedFloor: record.rejected_floor, rule: record.rule }, u);
   if (again === undefined) return { maxDifference: 1, matches: false };
   let maxDifference = Math.abs(again.propensity - record.propensity);
   arms.forEach(({ probability }, i) => {
