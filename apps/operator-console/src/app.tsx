@@ -1,15 +1,16 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { ApiError, type OperatorApi } from './api/operator-api.ts';
-import { Overview } from './overview/overview.tsx';
+import { SessionContext } from './session/role.tsx';
 import { SignIn } from './session/sign-in.tsx';
+import { Shell } from './shell.tsx';
 
-/** The whole console: the sign-in page, or the live picture. */
+/** The whole console: the sign-in page, or the pages behind it. */
 export function App({ api }: { api: OperatorApi }) {
   const queries = useQueryClient();
   const session = useQuery({ queryKey: ['session'], queryFn: api.session });
   const signedOut = session.error instanceof ApiError && session.error.status === 401;
   if (session.isPending) return <p className="page muted">One moment…</p>;
-  if (signedOut) return <SignIn api={api} onSignedIn={() => void queries.invalidateQueries()} />;
+  if (signedOut) return <SignIn api={api} onSignedIn={() => void queries.resetQueries()} />;
   if (session.error !== null) {
     return (
       <main className="page">
@@ -22,5 +23,9 @@ export function App({ api }: { api: OperatorApi }) {
       </main>
     );
   }
-  return <Overview api={api} onSignedOut={() => void queries.invalidateQueries()} />;
+  return (
+    <SessionContext value={session.data}>
+      <Shell api={api} onSignedOut={() => void queries.resetQueries()} />
+    </SessionContext>
+  );
 }

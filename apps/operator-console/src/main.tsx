@@ -9,10 +9,15 @@ import { App } from './app.tsx';
 const root = document.getElementById('root');
 if (root === null) throw new Error('the page has no root element');
 
+const api = createOperatorApi(
+  (path, init) => fetch(path, init),
+  (path) => new EventSource(path),
+);
+
 createRoot(root).render(
   <StrictMode>
-    <QueryClientProvider client={new QueryClient({ defaultOptions: { queries: { retry: false, refetchOnWindowFocus: false } } })}>
-      <App api={createOperatorApi((path, init) => fetch(path, init))} />
+    <QueryClientProvider client={new QueryClient({ defaultOptions: { queries: { retry: false, refetchOnWindowFocus: false, staleTime: Infinity } } })}>
+      <App api={api} />
     </QueryClientProvider>
   </StrictMode>,
 );

@@ -1,52 +1,132 @@
-import type { ChaosFlood, OperatorState } from '@sluice/contracts';
+import type { ChaosMenuItem, CreateKeyResponse, LedgerPage, OperatorRole, OperatorState, Policy, PolicyOverride, Provider, RedriveAnswer } from '@sluice/contracts';
 
 export type Fetcher = (path: string, init?: RequestInit) => Promise<Response>;
 
-/** An answer that was not 2xx, with the sentence to show. */
+/** An answer that was not 2xx, with what to show of it. */
 export class ApiError extends Error {
   readonly status: number;
-  constructor(status: number, message: string) {
+  /** What is wrong with each field, where the control plane says so. */
+  readonly fields: readonly { readonly path: string; readonly message: string }[];
+  /** Of an edit that somebody else was faster with. */
+  readonly versions: { readonly yours: number; readonly current: number | null } | undefined;
+  constructor(status: number, message: string, fields: ApiError['fields'] = [], versions?: ApiError['versions']) {
     super(message);
     this.status = status;
+    this.fields = fields;
+    this.versions = versions;
   }
+}
+
+export interface Session {
+  readonly user: string;
+  readonly role: OperatorRole;
+}
+
+/** A value with the version that an edit of it must name. */
+export interface Versioned<T> {
+  readonly value: T;
+  readonly version: number;
+}
+
+export interface PolicyDocument extends Versioned<PolicyOverride> {
+  readonly effective: Policy;
+}
+
+export interface KeyView {
+  readonly keyId: string;
+  readonly name: string;
+  readonly workspace: string;
+  readonly createdAt: string;
+  readonly expiresAt?: string;
+}
+
+export interface LedgerQuery {
+  readonly tenant?: string;
+  readonly request_id?: string;
+  readonly outcome?: string;
+  readonly limit?: number;
+  readonly cursor?: string;
 }
 
 /** What the console asks of the control plane. All calls are same-origin; the session is a cookie. */
 export interface OperatorApi {
-  session(): Promise<object>;
+  session(): Promise<Session>;
   signIn(user: string, password: string): Promise<void>;
   signOut(): Promise<void>;
   state(): Promise<OperatorState>;
-  flood(flood: ChaosFlood): Promise<void>;
+  /** Calls `onState` each second, `onLost` whenever the stream breaks; the returned function ends it. */
+  watch(onState: (state: OperatorState) => void, onLost: () => void): () => void;
+  chaosMenu(): Promise<ChaosMenuItem[]>;
+  startChaos(item: Pick<ChaosMenuItem, 'path' | 'body'>): Promise<void>;
   stopChaos(): Promise<void>;
-  redrive(queue: string): Promise<void>;
+  redrive(queue: string): Promise<RedriveAnswer>;
+  ledger(query: LedgerQuery): Promise<LedgerPage>;
+  policy(slug: string): Promise<PolicyDocument>;
+  savePolicy(slug: string, override: unknown, version: number): Promise<void>;
+  providers(): Promise<(Versioned<Provider> & { readonly id: string })[]>;
+  saveProvider(id: string, value: unknown, version: number): Promise<void>;
+  keys(slug: string): Promise<KeyView[]>;
+  createKey(slug: string, name: string): Promise<CreateKeyResponse>;
+  rotateKey(keyId: string, graceSeconds: number): Promise<CreateKeyResponse>;
+  revokeKey(keyId: string): Promise<void>;
 }
 
-export function createOperatorApi(fetcher: Fetcher): OperatorApi {
-  async function call(method: string, path: string, body?: unknown): Promise<Response> {
+/** As much of `EventSource` as is used. */
+export type OpenStream = (path: string) => Pick<EventSource, 'addEventListener' | 'close'>;
+
+export function createOperatorApi(fetcher: Fetcher, openStream: OpenStream): OperatorApi {
+  async function call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Response> {
     const response = await fetcher(path, {
       method,
-      ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+      headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    if (!response.ok) throw new ApiError(response.status, await sentenceOf(response));
+    if (!response.ok) throw await errorOf(response);
     return response;
   }
+  async function read<T>(path: string): Promise<T> {
+    return (await (await call('GET', path)).json()) as T;
+  }
+  async function send<T>(path: string, body?: unknown): Promise<T> {
+    return (await (await call('POST', path, body)).json()) as T;
+  }
+  const at = (version: number): Record<string, string> => ({ 'if-match': `"${version}"` });
+  const part = encodeURIComponent;
   return {
-    session: async () => (await (await call('GET', '/api/session')).json()) as object,
+    session: () => read('/api/session'),
     signIn: async (user, password) => void (await call('POST', '/api/session', { user, password })),
     signOut: async () => void (await call('DELETE', '/api/session')),
-    state: async () => (await (await call('GET', '/api/state')).json()) as OperatorState,
-    flood: async (flood) => void (await call('POST', '/api/chaos/flood', flood)),
+    state: () => read('/api/state'),
+    watch(onState, onLost) {
+      const stream = openStream('/api/state/stream');
+      stream.addEventListener('state', (event) => onState(JSON.parse((event as MessageEvent<string>).data) as OperatorState));
+      stream.addEventListener('error', onLost);
+      return () => stream.close();
+    },
+    chaosMenu: () => read('/api/chaos/menu'),
+    startChaos: async ({ path, body }) => void (await call('POST', path, body)),
     stopChaos: async () => void (await call('POST', '/api/chaos/stop')),
-    redrive: async (queue) => void (await call('POST', `/api/dlqs/${encodeURIComponent(queue)}/redrive`)),
+    redrive: (queue) => send(`/api/dlqs/${part(queue)}/redrive`),
+    ledger: (query) => read(`/api/ledger?${new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]))}`),
+    policy: async (slug) => {
+      const { override, effective, version } = await read<{ override: PolicyOverride; effective: Policy; version: number }>(`/api/workspaces/${part(slug)}/policy`);
+      return { value: override, effective, version };
+    },
+    savePolicy: async (slug, override, version) => void (await call('PUT', `/api/workspaces/${part(slug)}/policy`, override, at(version))),
+    providers: async () => (await read<{ rows: (Versioned<Provider> & { id: string })[] }>('/api/providers')).rows,
+    saveProvider: async (id, value, version) => void (await call('PUT', `/api/providers/${part(id)}`, value, at(version))),
+    keys: async (slug) => (await read<{ rows: KeyView[] }>(`/api/workspaces/${part(slug)}/keys`)).rows,
+    createKey: (slug, name) => send(`/api/workspaces/${part(slug)}/keys`, { name }),
+    rotateKey: (keyId, graceSeconds) => send(`/api/keys/${part(keyId)}/rotate`, { graceSeconds }),
+    revokeKey: async (keyId) => void (await call('DELETE', `/api/keys/${part(keyId)}`)),
   };
 }
 
-async function sentenceOf(response: Response): Promise<string> {
+async function errorOf(response: Response): Promise<ApiError> {
   try {
-    const problem = (await response.json()) as { title?: string; detail?: string };
-    return problem.detail ?? problem.title ?? `The control plane answered ${response.status}.`;
+    const problem = (await response.json()) as { title?: string; detail?: string; errors?: ApiError['fields']; versions?: NonNullable<ApiError['versions']> };
+    return new ApiError(response.status, problem.detail ?? problem.title ?? `The control plane answered ${response.status}.`, problem.errors, problem.versions);
   } catch {
-    return `The control plane answered ${response.status}.`;
+    return new ApiError(response.status, `The control plane answered ${response.status}.`);
   }
 }

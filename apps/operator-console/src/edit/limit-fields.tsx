@@ -1,0 +1,64 @@
+import { useId } from 'react';
+import type { Policy } from '@sluice/contracts';
+
+type Path = readonly [string, ...string[]];
+
+const FIELDS: readonly { label: string; path: Path; unit: string }[] = [
+  { label: 'requests per second', path: ['limits', 'requests', 'perSecond'], unit: 'req/s' },
+  { label: 'burst', path: ['limits', 'requests', 'burst'], unit: 'requests' },
+  { label: 'in flight', path: ['limits', 'concurrency', 'inFlight'], unit: 'requests' },
+  { label: 'of which queued', path: ['limits', 'concurrency', 'queued'], unit: 'requests' },
+  { label: 'tokens per minute', path: ['limits', 'tokens', 'perMinute'], unit: 'tokens' },
+  { label: 'largest share of a pool', path: ['maxPoolSharePercent'], unit: 'percent' },
+];
+
+/** The limits that are changed most often. An empty field is the plan's. */
+export function LimitFields({ document, effective, change }: { document: unknown; effective: Policy; change: (next: unknown) => void }) {
+  const id = useId();
+  return (
+    <fieldset className="limit-fields">
+      <legend className="muted">Limits of this workspace; an empty field is the plan's</legend>
+      {FIELDS.map(({ label, path, unit }) => {
+        const own = valueAt(document, path);
+        const inherited = valueAt(effective, path);
+        const field = `${id}-${path.join('.')}`;
+        return (
+          <label key={field} htmlFor={field}>
+            {label} <span className="muted">({unit})</span>
+            <input id={field} inputMode="decimal" value={typeof own === 'number' ? String(own) : ''} placeholder={typeof inherited === 'number' ? `plan: ${inherited.toLocaleString('en-US')}` : 'no limit'} onChange={(event) => change(withValue(document, path, event.target.value, effective))} />
+          </label>
+        );
+      })}
+    </fieldset>
+  );
+}
+
+/** What stands at a path of a document. */
+export function valueAt(document: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>((value, name) => (isObject(value) ? value[name] : undefined), document);
+}
+
+/**
+ * The document with a number at a path, or without it where the text is empty. A limit is replaced as a whole, so the
+ * first own value of a limit brings the plan's other values of it along.
+ */
+export function withValue(document: unknown, path: Path, text: string, effective: unknown): unknown {
+  const trimmed = text.trim();
+  const number = Number(trimmed);
+  const [name, ...rest] = path;
+  const own = isObject(document) ? document : {};
+  const plan = isObject(effective) ? effective[name] : undefined;
+  if (rest.length === 0) {
+    const next = { ...own };
+    if (trimmed === '') delete next[name];
+    else next[name] = Number.isFinite(number) ? number : trimmed;
+    return next;
+  }
+  const bringAlong = rest.length === 1 && own[name] === undefined && trimmed !== '' && isObject(plan);
+  const inner = withValue(bringAlong ? { ...plan } : own[name], rest as unknown as Path, text, plan);
+  const next: Record<string, unknown> = { ...own, [name]: inner };
+  if (isObject(inner) && (Object.keys(inner).length === 0 || (rest.length === 1 && trimmed === ''))) delete next[name];
+  return next;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,73 @@
+import { useSyncExternalStore, type MouseEvent, type ReactNode } from 'react';
+
+export const BASE = '/_console';
+
+/** A page of the console. */
+export type Place =
+  | { readonly page: 'overview' | 'chaos' | 'router' }
+  | { readonly page: 'requests'; readonly tenant?: string | undefined; readonly outcome?: string | undefined }
+  | { readonly page: 'tenant' | 'request' | 'provider'; readonly id: string }
+  | { readonly page: 'unknown' };
+
+/** The page of a path below the base. */
+export function placeOf(path: string, search = ''): Place {
+  const [name = '', id, ...more] = path
+    .slice(path.startsWith(BASE) ? BASE.length : 0)
+    .split('/')
+    .filter((part) => part !== '')
+    .map(decode);
+  if (more.length > 0) return { page: 'unknown' };
+  const query = new URLSearchParams(search);
+  if (name === '') return { page: 'overview' };
+  if (id === undefined && (name === 'chaos' || name === 'router')) return { page: name };
+  if (name === 'requests') return id === undefined ? { page: 'requests', tenant: query.get('tenant') ?? undefined, outcome: query.get('outcome') ?? undefined } : { page: 'request', id };
+  if (id !== undefined && name === 'tenants') return { page: 'tenant', id };
+  if (id !== undefined && name === 'providers') return { page: 'provider', id };
+  return { page: 'unknown' };
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+const MOVED = 'sluice:moved';
+
+/** Goes to a path below the base. */
+export function go(path: string): void {
+  history.pushState(null, '', `${BASE}${path}`);
+  window.dispatchEvent(new Event(MOVED));
+  window.scrollTo(0, 0);
+}
+
+function subscribe(changed: () => void): () => void {
+  window.addEventListener('popstate', changed);
+  window.addEventListener(MOVED, changed);
+  return () => {
+    window.removeEventListener('popstate', changed);
+    window.removeEventListener(MOVED, changed);
+  };
+}
+
+export function usePlace(): Place {
+  const url = useSyncExternalStore(subscribe, () => `${location.pathname}${location.search}`);
+  const [path = '', search] = url.split('?');
+  return placeOf(path, search);
+}
+
+/** A link within the console; opens in a new tab when asked, as links do. */
+export function Link({ to, current = false, className, children }: { to: string; current?: boolean; className?: string; children: ReactNode }) {
+  const follow = (event: MouseEvent): void => {
+    if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
+    event.preventDefault();
+    go(to);
+  };
+  return (
+    <a href={`${BASE}${to}`} onClick={follow} className={className} aria-current={current ? 'page' : undefined}>
+      {children}
+    </a>
+  );
+}

@@ -1,0 +1,111 @@
+import { useMutation } from '@tanstack/react-query';
+import { useContext } from 'react';
+import type { OperatorState } from '@sluice/contracts';
+import { Badge } from '@sluice/ui';
+import type { OperatorApi } from './api/operator-api.ts';
+import { ChaosPage } from './chaos/chaos-page.tsx';
+import { useLiveState } from './live/use-live-state.ts';
+import { Overview } from './overview/overview.tsx';
+import { ProviderPage } from './providers/provider-page.tsx';
+import { RequestPage } from './requests/request-page.tsx';
+import { RequestsPage } from './requests/requests-page.tsx';
+import { Link, usePlace, type Place } from './routing/location.tsx';
+import { SessionContext } from './session/role.tsx';
+import { TenantPage } from './tenant/tenant-page.tsx';
+
+/** What stands on every page: where to go, whether the picture moves, and what is broken on purpose. */
+export function Shell({ api, onSignedOut }: { api: OperatorApi; onSignedOut: () => void }) {
+  const { picture, lost } = useLiveState(api);
+  const place = usePlace();
+  const session = useContext(SessionContext);
+  const signOut = useMutation({ mutationFn: api.signOut, onSettled: onSignedOut });
+  return (
+    <>
+      <a className="skip" href="#content">
+        Skip to the content
+      </a>
+      <header className="top">
+        <h1>
+          <Link to="/">Sluice</Link>
+        </h1>
+        <nav aria-label="Pages">
+          <Link to="/" current={place.page === 'overview'}>
+            Overview
+          </Link>
+          <Link to="/requests" current={place.page === 'requests' || place.page === 'request'}>
+            Requests
+          </Link>
+          {picture?.chaos_enabled === true && (
+            <Link to="/chaos" current={place.page === 'chaos'}>
+              Chaos
+            </Link>
+          )}
+        </nav>
+        <Pulse picture={picture} lost={lost !== undefined} />
+        <span className="muted who">
+          {session.user} · {session.role}
+        </span>
+        <button type="button" onClick={() => signOut.mutate()}>
+          Sign out
+        </button>
+      </header>
+      <main className="page" id="content">
+        {lost !== undefined && (
+          <p className="notice bad" role="alert">
+            The control plane does not answer, so this picture stands still. Inference goes on without it. {lost}
+          </p>
+        )}
+        {picture === undefined ? lost === undefined && <p className="muted">Waiting for the first picture…</p> : <Page place={place} api={api} picture={picture} />}
+      </main>
+    </>
+  );
+}
+
+function Page({ place, api, picture }: { place: Place; api: OperatorApi; picture: OperatorState }) {
+  switch (place.page) {
+    case 'overview':
+      return <Overview api={api} picture={picture} />;
+    case 'chaos':
+      return <ChaosPage api={api} picture={picture} />;
+    case 'tenant':
+      return <TenantPage key={place.id} api={api} picture={picture} id={place.id} />;
+    case 'provider':
+      return <ProviderPage key={place.id} api={api} picture={picture} id={place.id} />;
+    case 'requests':
+      return <RequestsPage key={`${place.tenant} ${place.outcome}`} api={api} picture={picture} tenant={place.tenant} outcome={place.outcome} />;
+    case 'request':
+      return <RequestPage key={place.id} api={api} id={place.id} />;
+    case 'router':
+    case 'unknown':
+      return (
+        <section className="panel">
+          <h2>There is no such page</h2>
+          <p>
+            <Link to="/">Back to the overview</Link>
+          </p>
+        </section>
+      );
+  }
+}
+
+function Pulse({ picture, lost }: { picture: OperatorState | undefined; lost: boolean }) {
+  if (picture === undefined) return <span className="grow" />;
+  const running = picture.chaos.length;
+  return (
+    <span className="grow pulse num">
+      <Badge tone={lost ? 'bad' : 'good'}>
+        {lost ? 'stands still since' : 'live'} {new Date(picture.at).toLocaleTimeString('en-GB')}
+      </Badge>
+      {running > 0 && (
+        <Link to="/chaos">
+          <Badge tone="warn">
+            {running} broken on purpose
+          </Badge>
+        </Link>
+      )}
+      <span className="muted">
+        configuration {picture.config_version} · {picture.ledger === null ? 'ledger unknown' : `${picture.ledger.rows.toLocaleString('en-US')} calls in the ledger`}
+      </span>
+    </span>
+  );
+}

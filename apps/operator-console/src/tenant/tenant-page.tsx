@@ -1,0 +1,155 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { OperatorState, StateTenant } from '@sluice/contracts';
+import { Badge, formatCount, groupCounts, LineChart, OutcomeBars, OutcomeLegend, OUTCOME_GROUPS } from '@sluice/ui';
+import type { OperatorApi } from '../api/operator-api.ts';
+import { DocumentEditor } from '../edit/document-editor.tsx';
+import { LimitFields } from '../edit/limit-fields.tsx';
+import { limitOf, Standing } from '../overview/tenant-panel.tsx';
+import { scaleOf } from '../overview/tenants.tsx';
+import { RequestTable } from '../requests/request-table.tsx';
+import { Link } from '../routing/location.tsx';
+import { Keys } from './keys.tsx';
+
+/** One tenant: what becomes of its calls, its limits, and per workspace policy, keys and newest requests. */
+export function TenantPage({ api, picture, id }: { api: OperatorApi; picture: OperatorState; id: string }) {
+  const tenant = picture.tenants.find((one) => one.tenant === id);
+  const [slug, setSlug] = useState(tenant?.workspaces[0]);
+  if (tenant === undefined) {
+    return (
+      <section className="panel">
+        <h2>There is no tenant {id}</h2>
+        <Link to="/">Back to the overview</Link>
+      </section>
+    );
+  }
+  return (
+    <>
+      <Traffic tenant={tenant} />
+      <Requests api={api} tenant={tenant} />
+      {slug === undefined ? (
+        <p className="panel empty">It has no workspace.</p>
+      ) : (
+        <>
+          {tenant.workspaces.length > 1 && (
+            <div role="group" aria-label="Workspace" className="tabs">
+              {tenant.workspaces.map((one) => (
+                <button key={one} type="button" aria-pressed={one === slug} onClick={() => setSlug(one)}>
+                  {one}
+                </button>
+              ))}
+            </div>
+          )}
+          <div className="columns">
+            <PolicyPanel key={`policy ${slug}`} api={api} slug={slug} />
+            <Keys key={`keys ${slug}`} api={api} slug={slug} />
+          </div>
+        </>
+      )}
+    </>
+  );
+}
+
+function Traffic({ tenant }: { tenant: StateTenant }) {
+  const totals = groupCounts(tenant.totals);
+  const { limits } = tenant;
+  return (
+    <section className="panel" aria-labelledby="traffic">
+      <div className="section-head">
+        <h2 id="traffic">
+          {tenant.name} <span className="muted">{tenant.plan}</span>
+        </h2>
+        <Standing tenant={tenant} />
+        <span className="grow" />
+        <OutcomeLegend />
+      </div>
+      <OutcomeBars label={tenant.name} seconds={tenant.seconds} max={scaleOf([tenant])} limit={limitOf(tenant)} />
+      <div className="columns tight">
+        <dl className="facts num">
+          {OUTCOME_GROUPS.map(({ id, word }) => (
+            <div key={id}>
+              <dt>{word}</dt>
+              <dd>{formatCount(totals[id])}</dd>
+            </div>
+          ))}
+        </dl>
+        <dl className="facts num">
+          {limits.requests !== undefined && <Fact name="rate" value={`${limits.requests.perSecond ?? `${limits.requests.perMinute}/min`} req/s, burst ${limits.requests.burst}`} />}
+          {limits.concurrency !== undefined && <Fact name="in flight" value={`${limits.concurrency.inFlight}, ${limits.concurrency.queued} queued`} />}
+          {limits.tokens !== undefined && <Fact name="tokens" value={`${formatCount(limits.tokens.perMinute)}/min`} />}
+          {limits.quotas.map((quota) => (
+            <Fact key={quota.id} name={quota.id} value={`${formatCount(quota.limit)} ${quota.meter.replace('_', ' ')}, ${quota.mode}`} />
+          ))}
+        </dl>
+      </div>
+      <LineChart
+        label="waiting for capacity"
+        series={[
+          { label: 'longest wait', values: tenant.seconds.map((second) => second.queue_ms_max) },
+          { label: 'mean wait', values: tenant.seconds.map((second) => second.queue_ms_mean) },
+        ]}
+        max={5}
+        format={(ms) => `${ms.toFixed(ms < 10 ? 1 : 0)} ms`}
+        left="2 min ago"
+        right="now"
+        height={60}
+      />
+    </section>
+  );
+}
+
+function Fact({ name, value }: { name: string; value: string }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{value}</dd>
+    </div>
+  );
+}
+
+function Requests({ api, tenant }: { api: OperatorApi; tenant: StateTenant }) {
+  const newest = useQuery({ queryKey: ['ledger', tenant.tenant], queryFn: () => api.ledger({ tenant: tenant.tenant, limit: 8 }), refetchInterval: 5_000 });
+  return (
+    <section className="panel scroll-x" aria-labelledby="newest">
+      <div className="section-head">
+        <h2 id="newest">Newest requests</h2>
+        <span className="grow" />
+        <Link to={`/requests?tenant=${encodeURIComponent(tenant.tenant)}`}>All of {tenant.name}</Link>
+      </div>
+      <RequestTable rows={newest.data?.rows} problem={newest.error?.message} withTenant={false} />
+    </section>
+  );
+}
+
+function PolicyPanel({ api, slug }: { api: OperatorApi; slug: string }) {
+  const policy = useQuery({ queryKey: ['policy', slug], queryFn: () => api.policy(slug) });
+  return (
+    <section className="panel" aria-labelledby="policy">
+      <div className="section-head">
+        <h2 id="policy">Policy of {slug}</h2>
+        {policy.data !== undefined && <Badge tone="plain">priority {policy.data.effective.priority}</Badge>}
+      </div>
+      {policy.isError && (
+        <p className="notice bad" role="alert">
+          {policy.error.message}
+        </p>
+      )}
+      {policy.isPending && <p className="muted">One moment…</p>}
+      {policy.data !== undefined && (
+        <DocumentEditor
+          label="Overrides of the plan"
+          loaded={policy.data}
+          reload={async () => {
+            const { data } = await policy.refetch();
+            if (data === undefined) throw new Error('The policy could not be read again.');
+            return data;
+          }}
+          save={(value, version) => api.savePolicy(slug, value, version)}
+          onSaved={() => undefined}
+          needs="operator"
+          fields={(document, change) => <LimitFields document={document} effective={policy.data.effective} change={change} />}
+        />
+      )}
+    </section>
+  );
+}
