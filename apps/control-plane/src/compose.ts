@@ -1,6 +1,7 @@
 import { declaredQueue, declareTopology, portsFrom, systemClock, TOPOLOGY, type Clock, type EventPublisher, type SeedFile } from '@sluice/contracts';
 import { checkConsumers, createSnsPublisher, createSpineClients, createSqsConsumer, discardDeadLetters, readDeadLetters, readQueueStates, redrive, sendToQueue } from '@sluice/events';
-import { createIds, createMetrics, listen, startAdminServer, type Logger } from '@sluice/service-kit';
+import { createIds, createMetrics, listen, secretBoxFrom, startAdminServer, type Logger } from '@sluice/service-kit';
+import { createPostgresOperatorAccounts, createPostgresPersonAccounts } from './accounts/postgres-accounts.ts';
 import { createAudit } from './audit/create-audit.ts';
 import { createAuditStore } from './audit/audit-store.ts';
 import { createOutboxRelay } from './audit/create-outbox-relay.ts';
@@ -90,6 +91,7 @@ export async function startControlPlane({ env, logger, consoleDir }: StartOption
     bffToken: env.SLUICE_TOKEN_BFF,
     principalKey: env.SLUICE_PRINCIPAL_KEY,
     consoleDir,
+    secretBox: secretBoxFrom({ key: env.SLUICE_DATA_KEY, file: env.SLUICE_DATA_KEY_FILE }),
     extraHosts: env.SLUICE_OPERATOR_HOSTS,
   });
   await plane.store.load();
@@ -148,6 +150,8 @@ function controlPlanePorts(deps: {
     exportSpine,
     repository: createPostgresConfigRepository({ db, recordAudit: audit.record }),
     people: createPostgresPeople({ db, clock }),
+    operatorAccounts: createPostgresOperatorAccounts({ db, recordAudit: audit.record }),
+    personAccounts: createPostgresPersonAccounts({ db, recordAudit: audit.record }),
     sessionArchive: createPostgresSessionArchive({ db }),
     ledgerKeeper: createLedgerKeeper({ ledger, recordAudit: audit.record }),
     ledgerHead: ledger.head,

@@ -1,6 +1,7 @@
 import type { Express } from 'express';
 import { exportTenants, type ChaosConsumer, type Clock, type ConfigSnapshot, type OperatorState, type StateAnomaly } from '@sluice/contracts';
-import type { Logger } from '@sluice/service-kit';
+import type { Logger, SecretBox } from '@sluice/service-kit';
+import type { OperatorAccountStore, PersonAccountStore } from './accounts/account-store.ts';
 import type { PoisonSender, ValkeyChaos } from './api/chaos-part-routes.ts';
 import { createAuthenticate } from './api/authenticate.ts';
 import type { AuditLog, AuditTrail, LedgerKeeper, LedgerReader, QueueAdmin } from './api/ports.ts';
@@ -31,6 +32,8 @@ export interface ControlPlanePorts {
   readonly logger: Logger;
   readonly repository: ConfigRepository;
   readonly people: PersonRepository;
+  readonly operatorAccounts: OperatorAccountStore;
+  readonly personAccounts: PersonAccountStore;
   readonly sessionArchive: SessionArchive;
   readonly ledger: LedgerReader;
   readonly ledgerKeeper: LedgerKeeper;
@@ -59,6 +62,8 @@ export interface ControlPlaneSettings {
   readonly bffToken: string;
   readonly principalKey: string;
   readonly consoleDir: string;
+  /** Encrypts secrets that are entered; without it secrets are references only. */
+  readonly secretBox?: SecretBox | undefined;
   readonly extraHosts?: readonly string[];
 }
 
@@ -114,11 +119,16 @@ export async function createControlPlane(ports: ControlPlanePorts, settings: Con
     auditLog: ports.auditLog,
     queues: ports.queues,
     exports,
-    signIn: await createOperatorSignIn({ clock, ...settings.operator }),
+    signIn: await createOperatorSignIn({ clock, ...settings.operator, accounts: ports.operatorAccounts }),
     onAuditError: warn('an audit record could not be written'),
     state: { build, hub },
     internal: { stream, reports, store, ledger, clock },
-    people: createPeople({ repository: ports.people }),
+    people: createPeople({ repository: ports.people, passwordCost: settings.operator.cost }),
+    passwordCost: settings.operator.cost,
+    operatorAccounts: ports.operatorAccounts,
+    personAccounts: ports.personAccounts,
+    peopleOf: async (slug) => (await ports.personAccounts.list({ after: undefined, limit: 101, workspace: slug })).map(({ email }) => email),
+    secretBox: settings.secretBox,
     ...(ports.chaos === undefined ? {} : { chaos: { ...ports.chaos, actions, stream } }),
   });
   const authenticate = createAuthenticate({ sessions, clock, gatewayToken: settings.gatewayToken, bffToken: settings.bffToken, routerToken: settings.routerToken, principalKey: settings.principalKey });

@@ -17,6 +17,8 @@ export const ControlPlaneEnv = z.object({
   [SERVICE_TOKEN_ENV.bffToControlPlane]: z.string().min(16),
   [SERVICE_TOKEN_ENV.routerToControlPlane]: z.string().min(16).optional(),
   [PRINCIPAL_SIGNING_KEY_ENV]: z.string().min(16),
+  SLUICE_DATA_KEY: z.string().optional(),
+  SLUICE_DATA_KEY_FILE: z.string().optional(),
   SLUICE_SEED_FILE: z.string().optional(),
   SLUICE_GATEWAY_URL: z.string().optional(),
   SLUICE_SIM_CONTROL_URL: z.string().optional(),

@@ -151,7 +151,7 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
   };
   const registry = createAdapterRegistry();
   const estimator = createEstimator();
-  const secrets = createSecretResolver(env, settings.secretsDir);
+  const secrets = createSecretResolver(env, settings.secretsDir, settings.secretBox);
   const transport = createTransport();
   const adapters = registry.get;
   const pipeline = pipelineOf({

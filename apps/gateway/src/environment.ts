@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { DEFAULT_CELL_ID, portsFrom } from '@sluice/contracts';
-import { loadConfig, SERVICE_ENV } from '@sluice/service-kit';
+import { loadConfig, secretBoxFrom, SERVICE_ENV, type SecretBox } from '@sluice/service-kit';
 import { z } from 'zod';
 
 const GatewayEnv = z.object({
@@ -12,6 +12,8 @@ const GatewayEnv = z.object({
   SLUICE_CONTROL_PLANE_URL: z.url(),
   SLUICE_TOKEN_GATEWAY: z.string().min(16),
   SLUICE_SECRETS_DIR: z.string().min(1).optional(),
+  SLUICE_DATA_KEY: z.string().optional(),
+  SLUICE_DATA_KEY_FILE: z.string().optional(),
   SLUICE_CORS_ORIGINS: z.string().default(''),
   SLUICE_CONFIG_MAX_AGE_S: z.coerce.number().int().min(10).optional(),
   SLUICE_OUTBOX_MAX_MB: z.coerce.number().int().min(1).default(1024),
@@ -42,6 +44,8 @@ export interface GatewaySettings {
   /** This gateway's own state. */
   readonly dataDir: string;
   readonly secretsDir: string | undefined;
+  /** Opens the secrets that were entered in the control plane; undefined without a data key. */
+  readonly secretBox: SecretBox | undefined;
   readonly corsOrigins: readonly string[];
   readonly configMaxAgeMs: number | undefined;
   readonly outboxMaxBytes: number;
@@ -78,6 +82,7 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     controlPlaneToken: parsed.SLUICE_TOKEN_GATEWAY,
     dataDir: join(parsed.SLUICE_DATA_DIR, 'gateway'),
     secretsDir: parsed.SLUICE_SECRETS_DIR,
+    secretBox: secretBoxFrom({ key: parsed.SLUICE_DATA_KEY, file: parsed.SLUICE_DATA_KEY_FILE }),
     corsOrigins: parsed.SLUICE_CORS_ORIGINS.split(',').map((origin) => origin.trim()).filter((origin) => origin !== ''),
     configMaxAgeMs: parsed.SLUICE_CONFIG_MAX_AGE_S === undefined ? undefined : parsed.SLUICE_CONFIG_MAX_AGE_S * 1000,
     outboxMaxBytes: parsed.SLUICE_OUTBOX_MAX_MB * 1024 * 1024,

@@ -52,14 +52,15 @@ export const CONFIG_ROW = {
  */
 export function applyPatch(snapshot: ConfigSnapshot, patch: ConfigPatch): ConfigSnapshot {
   if (patch.version !== snapshot.version + 1) throw new RangeError(`patch ${patch.version} does not follow version ${snapshot.version}`);
-  const next: ConfigSnapshot = { ...snapshot, version: patch.version };
+  // Each table that changes is copied once, however many of its rows do.
+  const copies = new Map<ConfigTable, Record<string, unknown>>();
   for (const { table, id, value } of patch.changes) {
-    const rows: Record<string, unknown> = { ...next[table] };
+    let rows = copies.get(table);
+    if (rows === undefined) copies.set(table, (rows = { ...snapshot[table] }));
     if (value === undefined) delete rows[id];
     else rows[id] = CONFIG_ROW[table].parse(value);
-    Object.assign(next, { [table]: rows });
   }
-  return next;
+  return { ...snapshot, version: patch.version, ...Object.fromEntries(copies) };
 }
 
 /** Server-sent events of `GET /internal/config/stream?gateway=<id>&since=<version>`: name → data. */

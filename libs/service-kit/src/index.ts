@@ -17,3 +17,4 @@ export * from './sse-parser.ts';
 export * from './sse-stream.ts';
 export * from './write-file-atomic.ts';
 export * from './open-api.ts';
+export * from './secret-box.ts';

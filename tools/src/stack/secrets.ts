@@ -11,6 +11,8 @@ export const StackSecrets = z.object({
   tokens: z.record(z.string(), z.string()),
   operator: z.object({ user: z.string(), password: z.string() }),
   databasePassword: z.string(),
+  /** Encrypts what is entered in the control plane; base64. */
+  dataKey: z.string(),
   keys: z.record(z.string(), z.object({ keyId: z.string(), key: z.string() })),
   /** By e-mail address. */
   passwords: z.record(z.string(), z.string()),
@@ -37,6 +39,7 @@ export function createSecrets(): StackSecrets {
     tokens: Object.fromEntries(tokenNames.map((name) => [name, randomBase62(40)])),
     operator: { user: 'operator', password: randomBase62(16) },
     databasePassword: randomBase62(24),
+    dataKey: randomBytes(32).toString('base64'),
     keys: Object.fromEntries(
       DEMO_WORKSPACES.map(({ slug }) => {
         const keyId = randomBase62(12);
@@ -49,9 +52,11 @@ export function createSecrets(): StackSecrets {
 
 /** The secrets that an earlier `up` left, or new ones. */
 export function loadOrCreateSecrets(path: string): StackSecrets {
-  const kept = StackSecrets.safeParse(readJson(path));
-  if (kept.success) return kept.data;
-  const secrets = createSecrets();
+  const fresh = createSecrets();
+  const found = readJson(path);
+  // What an older version has not written is added, so that the rest stays.
+  const kept = StackSecrets.safeParse(typeof found === 'object' && found !== null ? { dataKey: fresh.dataKey, ...found } : found);
+  const secrets = kept.success ? kept.data : fresh;
   writePrivateJson(path, secrets);
   return secrets;
 }

@@ -32,6 +32,7 @@ export function stackEnvironment(settings: StackSettings, secrets: StackSecrets)
     [SIM_SECRET_ENV]: 'simulated',
     SLUICE_GATEWAY_ID: 'gw-1',
     SLUICE_CELL_ID: DEFAULT_CELL_ID,
+    SLUICE_DATA_KEY: secrets.dataKey,
     SLUICE_OPERATOR_USER: secrets.operator.user,
     SLUICE_OPERATOR_PASSWORD: secrets.operator.password,
     LOG_LEVEL: settings.env['LOG_LEVEL'] ?? 'info',

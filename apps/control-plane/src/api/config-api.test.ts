@@ -19,6 +19,8 @@ async function call(method: string, path: string, body?: unknown, headers?: Reco
 }
 
 const pathsOf = (answer: Answer): string[] => (answer.body.errors ?? []).map((fault) => fault.path);
+/** Replaces whatever is there. */
+const write = (path: string, body: unknown): Promise<Answer> => call('PUT', path, body, { 'if-match': '*' });
 const POLICY = '/api/workspaces/acme-prod/policy';
 
 describe('a policy', () => {
@@ -53,7 +55,7 @@ describe('a policy', () => {
     expect((await call('PUT', POLICY, { routing: { learned: true, aliases: { smart: 'auto' } }, cache: { mode: 'off' }, promptLogDays: 0 })).status).toBe(200);
     const rows = (await call('GET', '/api/plans')).body['rows'] as { id: string; value: { policy: object } }[];
     const plan = rows[0] as (typeof rows)[number];
-    const refused = await call('PUT', `/api/plans/${plan.id}`, { ...plan.value, policy: { ...plan.value.policy, promptLogDays: 1 } });
+    const refused = await write(`/api/plans/${plan.id}`, { ...plan.value, policy: { ...plan.value.policy, promptLogDays: 1 } });
     expect([refused.status, pathsOf(refused)]).toEqual([400, ['policy.promptLogDays']]);
   });
 
@@ -79,7 +81,7 @@ describe('a policy', () => {
     const rows = (await call('GET', '/api/providers')).body['rows'] as { id: string; value: { credentials: object[] } }[];
     const primary = rows.find((row) => row.id === 'primary')?.value;
     const credentials = [...(primary?.credentials ?? []), { id: 'initech-own', slots: 1, tenants: ['initech'] }];
-    expect((await call('PUT', '/api/providers/primary', { ...primary, credentials })).status).toBe(200);
+    expect((await write('/api/providers/primary', { ...primary, credentials })).status).toBe(200);
     const answer = await call('PUT', POLICY, { routing: { chain: [{ provider: 'primary', credential: 'initech-own' }] } });
     expect([answer.status, pathsOf(answer)]).toEqual([400, ['routing.chain.0.credential']]);
   });
@@ -129,26 +131,26 @@ describe('a policy', () => {
 
 describe('a row that others point at', () => {
   it('cannot be taken away under them: a tenant\'s plan, a model\'s provider', async () => {
-    const tenant = await call('PUT', '/api/tenants/acme', { id: 'acme', name: 'Acme', plan: 'gone', limits: {} });
+    const tenant = await write('/api/tenants/acme', { id: 'acme', name: 'Acme', plan: 'gone', limits: {} });
     expect([tenant.status, pathsOf(tenant)]).toEqual([400, ['plan']]);
     const rows = (await call('GET', '/api/providers')).body['rows'] as { id: string; value: { credentials: unknown[] } }[];
     const primary = rows.find((row) => row.id === 'primary')?.value;
-    const renamed = await call('PUT', '/api/providers/primary', { ...primary, id: 'other' });
+    const renamed = await write('/api/providers/primary', { ...primary, id: 'other' });
     expect([renamed.status, pathsOf(renamed)]).toEqual([400, ['id']]);
   });
 
   it('names the row elsewhere that a change would break', async () => {
-    await call('PUT', POLICY, { routing: { chain: [{ provider: 'primary', credential: 'primary-1' }] } });
+    await write(POLICY, { routing: { chain: [{ provider: 'primary', credential: 'primary-1' }] } });
     const rows = (await call('GET', '/api/providers')).body['rows'] as { id: string; value: { credentials: { id: string }[] } }[];
     const primary = rows.find((row) => row.id === 'primary')?.value;
-    const answer = await call('PUT', '/api/providers/primary', { ...primary, credentials: [{ id: 'primary-2', slots: 1 }] });
+    const answer = await write('/api/providers/primary', { ...primary, credentials: [{ id: 'primary-2', slots: 1 }] });
     expect([answer.status, pathsOf(answer)]).toEqual([400, ['workspaces.acme-prod.override.routing.chain.0.credential']]);
   });
 
   it('a health probe of a model that the provider does not offer, or that takes longer than its interval, is refused', async () => {
     const rows = (await call('GET', '/api/providers')).body['rows'] as { id: string; value: object }[];
     const primary = rows.find((row) => row.id === 'primary')?.value;
-    const put = (healthProbe: object) => call('PUT', '/api/providers/primary', { ...primary, healthProbe });
+    const put = (healthProbe: object) => write('/api/providers/primary', { ...primary, healthProbe });
     const gone = await put({ model: 'gone' });
     expect([gone.status, pathsOf(gone)]).toEqual([400, ['healthProbe.model']]);
     const slow = await put({ model: 'sim-small', intervalMs: 1_000, timeoutMs: 2_000 });
@@ -159,7 +161,7 @@ describe('a row that others point at', () => {
   it('a model whose successors lead back to it is refused', async () => {
     const rows = (await call('GET', '/api/models')).body['rows'] as { id: string; value: object }[];
     const put = (id: string, successor: string) =>
-      call('PUT', `/api/models/${id}`, { ...rows.find((row) => row.id === id)?.value, retirement: { at: '2030-01-01T00:00:00.000Z', successor } });
+      write(`/api/models/${id}`, { ...rows.find((row) => row.id === id)?.value, retirement: { at: '2030-01-01T00:00:00.000Z', successor } });
     expect((await put('sim-large', 'sim-small')).status).toBe(200);
     const answer = await put('sim-small', 'sim-large');
     expect([answer.status, pathsOf(answer)]).toEqual([400, ['models.sim-large.retirement.successor', 'retirement.successor']]);
@@ -169,9 +171,9 @@ describe('a row that others point at', () => {
     const rows = (await call('GET', '/api/plans')).body['rows'] as { id: string; value: { priceBook: { version: number; prices: object } } }[];
     const plan = rows.find((row) => row.id === 'free')?.value;
     const prices = { 'sim-large': { inputPicoUsd: 1, outputPicoUsd: 1 } };
-    const same = await call('PUT', '/api/plans/free', { ...plan, priceBook: { ...plan?.priceBook, prices } });
+    const same = await write('/api/plans/free', { ...plan, priceBook: { ...plan?.priceBook, prices } });
     expect([same.status, pathsOf(same)]).toEqual([400, ['priceBook.version']]);
-    const next = await call('PUT', '/api/plans/free', { ...plan, priceBook: { ...plan?.priceBook, prices, version: 2 } });
+    const next = await write('/api/plans/free', { ...plan, priceBook: { ...plan?.priceBook, prices, version: 2 } });
     expect(next.status).toBe(200);
   });
 });
@@ -187,6 +189,11 @@ describe('an API key', () => {
     const everything = JSON.stringify([listed.body, test.plane.store.snapshot(), test.repository.audited]);
     expect(everything).not.toContain(secret);
     expect(JSON.stringify([listed.body, test.repository.audited])).not.toContain('digest');
+  });
+
+  it('that would have expired before it was made is refused', async () => {
+    const made = await call('POST', '/api/workspaces/acme-prod/keys', { name: 'old', expiresAt: '2020-01-01T00:00:00.000Z' });
+    expect([made.status, pathsOf(made)]).toEqual([400, ['expiresAt']]);
   });
 
   it('of a workspace that does not exist cannot be made, and one that does not exist cannot be revoked', async () => {
@@ -211,7 +218,7 @@ describe('rotating a key', () => {
   });
 
   it('never lengthens the life of a key that expires sooner', async () => {
-    const expiresAt = '2020-01-01T00:00:00.000Z';
+    const expiresAt = new Date(Date.now() + 60_000).toISOString();
     const made = await call('POST', '/api/workspaces/acme-prod/keys', { name: 'old', expiresAt });
     await call('POST', `/api/keys/${String(made.body['keyId'])}/rotate`, {});
     expect(test.plane.store.snapshot().keys[String(made.body['keyId'])]?.expiresAt).toBe(expiresAt);

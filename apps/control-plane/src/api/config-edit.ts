@@ -1,10 +1,9 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { ConfigSnapshot, ConfigTable } from '@sluice/contracts';
 import { ProblemError } from '@sluice/service-kit';
 import type { AuditInput } from '../config/config-repository.ts';
 import type { ConfigStore } from '../config/config-store.ts';
 import { actorOf } from './actor.ts';
-import { etagOf, readIfMatch } from './if-match.ts';
+import { etagOf, expectedVersion, readPrecondition } from './if-match.ts';
 import type { RouteCall } from './route.ts';
 
 /** What a configuration row looks like from outside. */
@@ -20,6 +19,12 @@ export function listRows<T extends ConfigTable>(store: ConfigStore, table: T): R
   return Object.entries(rows).map(([id, value]) => ({ id, version: store.rowVersion(table, id) ?? 0, value }));
 }
 
+/** One row; undefined when there is none of that id. */
+export function findRow<T extends ConfigTable>(store: ConfigStore, table: T, id: string): ConfigSnapshot[T][string] | undefined {
+  const rows = store.snapshot()[table] as Record<string, ConfigSnapshot[T][string]>;
+  return Object.hasOwn(rows, id) ? rows[id] : undefined;
+}
+
 export interface RowEdit {
   readonly table: ConfigTable;
   readonly id: string;
@@ -31,12 +36,16 @@ export interface RowEdit {
   readonly workspace?: string | undefined;
   /** What the audit record shows of a row; the row itself when absent. */
   readonly show?: (row: unknown) => unknown;
+  /** Without `If-Match` the last writer wins; else an edit of an existing row is a 428. */
+  readonly lastWriterWins?: boolean;
 }
 
-/** Writes or deletes one row in the caller's name, honouring `If-Match`, and sets the new `ETag`. */
+/** Writes or deletes one row in the caller's name, honouring `If-Match`, and sets the new `ETag`; answers the new version. */
 export async function editRow(store: ConfigStore, call: RouteCall<unknown, unknown>, edit: RowEdit): Promise<number> {
   const show = edit.show ?? ((row: unknown) => row);
-  const ifVersion = readIfMatch(call.req);
+  const current = store.rowVersion(edit.table, edit.id);
+  if (edit.value === undefined && current === undefined) throw new ProblemError(404, 'Not found');
+  const ifVersion = expectedVersion(readPrecondition(call.req), current, edit.lastWriterWins);
   const patch = await store.change({
     changes: [
       {
@@ -63,12 +72,4 @@ export async function editRow(store: ConfigStore, call: RouteCall<unknown, unkno
   });
   if (edit.value !== undefined) call.res.set('etag', etagOf(patch.version));
   return patch.version;
-}
-
-/** @throws ProblemError 400 when prices change under the same version: what was billed must stay explainable. */
-export function requireNewPriceVersion(before: ConfigSnapshot['plans'][string] | undefined, after: ConfigSnapshot['plans'][string]): void {
-  if (before === undefined || isDeepStrictEqual(before.priceBook, after.priceBook) || after.priceBook.version > before.priceBook.version) return;
-  throw new ProblemError(400, 'The change is not possible', {
-    errors: [{ path: 'priceBook.version', message: `must be above ${before.priceBook.version}, because prices of a version never change` }],
-  });
 }

@@ -36,6 +36,7 @@ export function workspaceKeyRoutes({ store, clock, prefix, auth, admit }: KeyRou
       handler: async (call) => {
         admit(call);
         const workspace = requireWorkspace(store, param(call, 'slug'));
+        requireFutureExpiry(call.body.expiresAt, clock);
         const made = createApiKey();
         const record = ApiKeyRecord.parse({
           ...call.body,
@@ -71,7 +72,13 @@ export async function revokeKey(store: ConfigStore, call: RouteCall<unknown, unk
   const key = Object.hasOwn(keys, keyId) ? keys[keyId] : undefined;
   if (key === undefined || (workspace !== undefined && key.workspace !== workspace)) throw new ProblemError(404, 'Not found');
   const tenant = store.snapshot().workspaces[key.workspace]?.tenant;
-  await editRow(store, call, { table: 'keys', id: keyId, type: 'key.revoked', tenant, workspace: key.workspace, show: viewKey });
+  await editRow(store, call, { table: 'keys', id: keyId, type: 'key.revoked', tenant, workspace: key.workspace, show: viewKey, lastWriterWins: true });
+}
+
+/** @throws ProblemError 400 for a key that would have expired before it was made. */
+function requireFutureExpiry(expiresAt: string | undefined, clock: Pick<Clock, 'now'>): void {
+  if (expiresAt === undefined || Date.parse(expiresAt) > clock.now()) return;
+  throw new ProblemError(400, 'The request body is not valid', { errors: [{ path: 'expiresAt', message: 'must be in the future' }] });
 }
 
 /** A key as it may be shown. */

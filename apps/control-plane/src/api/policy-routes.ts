@@ -56,6 +56,7 @@ export function policyRoutes(deps: {
       auth: auth.write,
       tag: 'Policy',
       summary: "Replace a workspace's overrides; with If-Match, 412 when they have changed",
+      precondition: 'optional',
       body: PolicyOverride,
       response: PolicyView,
       handler: async (call) => {
@@ -71,6 +72,7 @@ export function policyRoutes(deps: {
             tenant: workspace.tenant,
             workspace: slug,
             show: (row) => (row as Workspace).override,
+            lastWriterWins: true,
           }),
         );
         return view(slug);

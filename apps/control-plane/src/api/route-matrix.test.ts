@@ -15,10 +15,13 @@ const DECLARED: Readonly<Record<RouteAuth, readonly string[]>> = {
     'get /api/session', 'delete /api/session', 'get /api/state', 'get /api/state/stream',
     'get /api/ledger', 'get /api/ledger/summary', 'get /api/ledger/usage', 'get /api/ledger/rollups/check', 'get /api/audit',
     'get /api/tenants', 'get /api/workspaces', 'get /api/plans', 'get /api/providers', 'get /api/models', 'get /api/cells',
-    'get /api/workspaces/:slug/policy', 'get /api/workspaces/:slug/keys', 'get /api/dlqs', 'get /api/exports',
+    'get /api/kill-switches', 'get /api/tenants/:id', 'get /api/workspaces/:id', 'get /api/plans/:id', 'get /api/providers/:id', 'get /api/models/:id',
+    'get /api/cells/:id', 'get /api/kill-switches/:id', 'get /api/keys', 'get /api/keys/:keyId', 'get /api/plans/:id/prices',
+    'get /api/providers/:id/credentials', 'get /api/gateways', 'get /api/gateways/:id', 'get /api/users', 'get /api/users/:id',
+    'get /api/workspaces/:slug/policy', 'get /api/workspaces/:slug/keys', 'get /api/dlqs', 'get /api/exports', 'post /api/session/password',
   ],
   operator: [
-    'post /api/workspaces/:slug/keys', 'delete /api/keys/:keyId', 'post /api/keys/:keyId/rotate',
+    'post /api/workspaces/:slug/keys', 'put /api/keys/:keyId', 'delete /api/keys/:keyId', 'post /api/keys/:keyId/rotate',
     'put /api/kill-switches/:id', 'delete /api/kill-switches/:id', 'post /api/ledger/rollups/rebuild',
     'get /api/dlqs/:queue/messages', 'post /api/dlqs/:queue/redrive', 'post /api/dlqs/:queue/discard',
     'post /api/chaos/flood', 'post /api/chaos/provider', 'post /api/chaos/consumer', 'post /api/chaos/stop',
@@ -26,6 +29,10 @@ const DECLARED: Readonly<Record<RouteAuth, readonly string[]>> = {
   ],
   admin: [
     'put /api/tenants/:id', 'put /api/plans/:id', 'put /api/providers/:id', 'put /api/models/:id', 'put /api/workspaces/:slug/policy',
+    'put /api/workspaces/:id', 'put /api/cells/:id', 'put /api/plans/:id/prices', 'put /api/providers/:id/credentials/:credential',
+    'delete /api/tenants/:id', 'delete /api/workspaces/:id', 'delete /api/plans/:id', 'delete /api/providers/:id', 'delete /api/models/:id', 'delete /api/cells/:id',
+    'delete /api/providers/:id/credentials/:credential', 'post /api/users', 'put /api/users/:id', 'delete /api/users/:id',
+    'get /api/operators', 'get /api/operators/:name', 'post /api/operators', 'put /api/operators/:name', 'delete /api/operators/:name',
     'post /api/ledger/corrections',
   ],
   gateway: ['get /internal/config/stream', 'post /internal/gateways/report', 'post /internal/quota-use', 'get /internal/keys/:keyId/spend'],
@@ -114,7 +121,7 @@ describe.each(CALLERS)('$name', ({ headers, refusal }) => {
       if (expected === undefined ? refused : status !== expected) wrong.push(`${method} ${path} (${auth}): ${status}, not ${expected ?? 'let in'}`);
     }
     expect(wrong).toEqual([]);
-  });
+  }, 60_000);
 });
 
 it('a path that no route has, or a method that a path has not, answers nothing but 404', async () => {
@@ -131,4 +138,4 @@ it('a change by cookie needs the page\'s own origin, a change by bearer token do
     expect([method, path, await statusOf(method, path, { cookie })]).toEqual([method, path, 403]);
     expect([method, path, await statusOf(method, path, bearer(token))]).not.toEqual([method, path, 403]);
   }
-});
+}, 60_000);

@@ -1,10 +1,15 @@
 import { z } from 'zod';
-import type { OperatorState } from '@sluice/contracts';
+import type { Clock, OperatorState } from '@sluice/contracts';
 import type { ConfigStore } from '../config/config-store.ts';
 import type { People } from '../session/people.ts';
 import type { StateHub } from '../state/state-hub.ts';
 import { chaosRoutes, type ChaosRouteDeps } from './chaos-routes.ts';
-import { configRoutes } from './config-routes.ts';
+import { configRoutes, type ConfigRouteDeps } from './config-routes.ts';
+import { credentialRoutes } from './credential-routes.ts';
+import { gatewayRoutes } from './gateway-routes.ts';
+import { operatorAccountRoutes, type OperatorAccountRouteDeps } from './operator-account-routes.ts';
+import { userRoutes, type UserRouteDeps } from './user-routes.ts';
+import { priceRoutes } from './price-routes.ts';
 import type { AuditExports } from '../exports/audit-exports.ts';
 import { exportRoutes } from '../exports/export-routes.ts';
 import { docsPage } from './docs-page.ts';
@@ -22,7 +27,8 @@ import { sessionRoutes, type SessionRouteDeps } from './session-routes.ts';
 import { stateRoutes } from './state-routes.ts';
 import { workspaceRoutes, type WorkspaceRouteDeps } from './workspace-routes.ts';
 
-export interface RouteTableDeps extends SessionRouteDeps, WorkspaceRouteDeps {
+export interface RouteTableDeps extends SessionRouteDeps, WorkspaceRouteDeps, ConfigRouteDeps, UserRouteDeps, OperatorAccountRouteDeps {
+  readonly clock: Clock;
   readonly store: ConfigStore;
   readonly ledger: LedgerReader;
   readonly ledgerKeeper: LedgerKeeper;
@@ -48,6 +54,11 @@ export function createRouteTable(deps: RouteTableDeps): Route[] {
     ...policyRoutes({ store, prefix: '/api/workspaces', auth: { read: 'viewer', write: 'admin' }, admit: () => undefined }),
     ...workspaceKeyRoutes({ store, clock, prefix: '/api/workspaces', auth: { read: 'viewer', write: 'operator' }, admit: () => undefined }),
     ...operatorRoutes(deps),
+    ...credentialRoutes(deps),
+    ...userRoutes(deps),
+    ...operatorAccountRoutes(deps),
+    ...priceRoutes(deps),
+    ...gatewayRoutes({ store, reports: deps.reports, stream: deps.internal.stream }),
     ...dlqRoutes(deps),
     ...exportRoutes(deps),
     ...(deps.chaos === undefined ? [] : chaosRoutes({ ...deps.chaos, audit: deps.audit, onAuditError: deps.onAuditError, config: () => store.snapshot() })),

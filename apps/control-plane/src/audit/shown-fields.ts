@@ -20,7 +20,7 @@ export const SHOWN_FIELDS: ReadonlySet<string> = new Set(
   rps rate latency_ms retry_after_s after_chunks consumer broken gateway queue topic count kinds
   moved left refused native finished message_ids suppressed
   request_id corrects days cost_nanousd billed_nanousd event_id input cache_read cache_write output reasoning audio
-  reasons key_ids addresses
+  reasons key_ids addresses roles role
   `
     .trim()
     .split(/\s+/),
@@ -30,7 +30,7 @@ export const SHOWN_FIELDS: ReadonlySet<string> = new Set(
 export const HIDDEN_FIELDS: ReadonlySet<string> = new Set(['digest', 'ciphertext']);
 
 /** Fields whose keys are free names, each with a value as of another field. */
-export const NAMED_BY_USER: ReadonlySet<string> = new Set(['aliases', 'features', 'prices']);
+export const NAMED_BY_USER: ReadonlySet<string> = new Set(['aliases', 'features', 'prices', 'roles']);
 
 /** Fields of free names with free values: the names are shown, the values are not. */
 export const NAMES_ONLY: ReadonlySet<string> = new Set(['headers', 'tags']);

@@ -22,14 +22,25 @@ export class VersionTakenError extends Error {
   override readonly name = 'VersionTakenError';
 }
 
+/** A slug that another tenant's workspace had: its ledger rows carry it, so nobody else ever gets it. */
+export class SlugRetiredError extends Error {
+  override readonly name = 'SlugRetiredError';
+  readonly slug: string;
+  constructor(slug: string) {
+    super(`the slug ${slug} belonged to another tenant's workspace`);
+    this.slug = slug;
+  }
+}
+
 /** The durable side of the configuration. */
 export interface ConfigRepository {
   load(): Promise<StoredConfig>;
   /** Patches after `version`, in order; undefined when the log does not reach that far back. */
   patchesAfter(version: number): Promise<ConfigPatch[] | undefined>;
   /**
-   * Writes rows, log entry and audit records in one transaction.
+   * Writes rows, log entry and audit records in one transaction. Slugs of deleted workspaces are remembered with their tenant.
    *
+   * @throws SlugRetiredError for a workspace whose slug another tenant had.
    * @throws VersionTakenError when the patch's version exists already.
    */
   commit(patch: ConfigPatch, audit: readonly AuditInput[]): Promise<void>;

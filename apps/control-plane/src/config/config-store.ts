@@ -1,16 +1,17 @@
 import { applyPatch, type ConfigPatch, type ConfigSnapshot, type ConfigTable } from '@sluice/contracts';
 import { ProblemError } from '@sluice/service-kit';
 import { emptySnapshot, parseRow, type RowFault } from './config-rows.ts';
-import { VersionTakenError, type AuditInput, type ConfigRepository } from './config-repository.ts';
+import { SlugRetiredError, VersionTakenError, type AuditInput, type ConfigRepository } from './config-repository.ts';
 import { findFaults } from './find-faults.ts';
+import { findTransitionFaults } from './find-transition-faults.ts';
 
 export interface RowChange {
   readonly table: ConfigTable;
   readonly id: string;
   /** Absent deletes. */
   readonly value?: unknown;
-  /** The version that the writer has seen; 412 when the row has moved on. Absent writes whatever is there. */
-  readonly ifVersion?: number;
+  /** The version that the writer has seen, or that there is none; 412 when the row has moved on. Absent writes whatever is there. */
+  readonly ifVersion?: number | 'absent';
 }
 
 export interface ChangeRequest {
@@ -30,7 +31,7 @@ export interface ConfigStore {
   /**
    * Applies all changes or none, as one new version.
    *
-   * @throws ProblemError 400 with field paths, 404 for deleting what is not there, 412 with both versions, 503 without the database.
+   * @throws ProblemError 400 with field paths, 404 for deleting what is not there, 409 for deleting what others use, 412 with both versions, 503 without the database.
    */
   change(request: ChangeRequest): Promise<ConfigPatch>;
   /** Patches after `since`; undefined when memory does not reach that far back and a whole snapshot is due. */
@@ -81,7 +82,8 @@ export function createConfigStore(deps: { repository: ConfigRepository; patchesK
     const before = snapshot();
     const patch: ConfigPatch = { version: before.version + 1, changes: request.changes.map((change) => prepare(change)) };
     const after = applyPatch(before, patch);
-    refuse(findFaults(after), request.changes);
+    const faults = [...findTransitionFaults(before, after, request.changes), ...findFaults(after)];
+    if (faults.length > 0) throw request.changes.every(({ value }) => value === undefined) ? inUse(faults) : invalid(faults, request.changes);
     await deps.repository.commit(patch, request.audit(before));
     accept(after, patch);
     return patch;
@@ -89,7 +91,7 @@ export function createConfigStore(deps: { repository: ConfigRepository; patchesK
 
   function prepare({ table, id, value, ifVersion }: RowChange): ConfigPatch['changes'][number] {
     const at = rowVersions.get(rowKey(table, id));
-    if (ifVersion !== undefined && ifVersion !== at) throw stale(ifVersion, at);
+    if (ifVersion === 'absent' ? at !== undefined : ifVersion !== undefined && ifVersion !== at) throw stale(ifVersion ?? 'absent', at);
     if (value === undefined) {
       if (at === undefined) throw new ProblemError(404, 'Not found');
       return { table, id };
@@ -104,6 +106,7 @@ export function createConfigStore(deps: { repository: ConfigRepository; patchesK
       return await attempt(request);
     } catch (error) {
       if (error instanceof ProblemError) throw error;
+      if (error instanceof SlugRetiredError) throw slugRetired(error.slug, request.changes);
       doubtful = true;
       if (!(error instanceof VersionTakenError)) throw unavailable(error);
     }
@@ -150,7 +153,10 @@ export function createConfigStore(deps: { repository: ConfigRepository; patchesK
 
 const rowKey = (table: ConfigTable, id: string): string => `${table}/${id}`;
 
-function stale(seen: number, at: number | undefined): ProblemError {
+function stale(seen: number | 'absent', at: number | undefined): ProblemError {
+  if (seen === 'absent') {
+    return new ProblemError(412, 'It exists already', { type: 'stale', detail: `It is there at version ${at}; it was to be made anew.`, headers: { etag: `"${at}"` } });
+  }
   const now = at === undefined ? 'it does not exist any more' : `it is at version ${at}`;
   return new ProblemError(412, 'Changed in the meantime', {
     detail: `You have seen version ${seen}; ${now}. Read it again and repeat the change.`,
@@ -160,16 +166,32 @@ function stale(seen: number, at: number | undefined): ProblemError {
   });
 }
 
-function refuse(faults: readonly RowFault[], changes: readonly { table: ConfigTable; id: string }[]): void {
-  if (faults.length > 0) throw invalid(faults, changes);
+/** Faults that are told of; a change that breaks more says how many more. */
+const FAULTS_TOLD = 100;
+
+/** What others point at stays; the answer names them. */
+function inUse(faults: readonly RowFault[]): ProblemError {
+  const users = [...new Set(faults.map(({ table, id }) => `${table}/${id}`))];
+  const named = users.slice(0, 10).join(', ');
+  return new ProblemError(409, 'It is in use', {
+    type: 'in-use',
+    detail: `Used by ${named}${users.length > 10 ? ` and ${users.length - 10} more` : ''}. Change or remove those first.`,
+    errors: faults.slice(0, FAULTS_TOLD).map((fault) => ({ path: `${fault.table}.${fault.id}.${fault.path}`, message: fault.message })),
+  });
 }
 
 /** Paths are relative to the row that is written; a fault that the change causes elsewhere names its row. */
 function invalid(faults: readonly RowFault[], changes: readonly { table: ConfigTable; id: string }[]): ProblemError {
   const own = (fault: RowFault): boolean => changes.some(({ table, id }) => fault.table === table && fault.id === id);
   return new ProblemError(400, 'The change is not possible', {
-    errors: faults.map((fault) => ({ path: own(fault) ? fault.path : `${fault.table}.${fault.id}.${fault.path}`, message: fault.message })),
+    type: 'invalid-configuration',
+    ...(faults.length > FAULTS_TOLD ? { detail: `${faults.length - FAULTS_TOLD} more faults are not told.` } : {}),
+    errors: faults.slice(0, FAULTS_TOLD).map((fault) => ({ path: own(fault) ? fault.path : `${fault.table}.${fault.id}.${fault.path}`, message: fault.message })),
   });
+}
+
+function slugRetired(slug: string, changes: readonly { table: ConfigTable; id: string }[]): ProblemError {
+  return invalid([{ table: 'workspaces', id: slug, path: 'slug', message: `${slug} belonged to another tenant's workspace, whose usage is kept under it; choose another` }], changes);
 }
 
 function unavailable(cause: unknown): ProblemError {

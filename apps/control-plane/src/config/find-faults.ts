@@ -31,7 +31,10 @@ export function findFaults(config: ConfigSnapshot): RowFault[] {
     if (!EXPORTABLE_TENANT_ID.test(id)) reporter('tenants', id)('id', 'cannot name an export queue, and its policy has auditExport: it must be 1 to 63 letters, digits, hyphens or underscores');
   }
   for (const row of Object.values(config.cells)) {
-    if (row.tenant !== undefined) need(config.tenants, row.tenant, 'tenant', 'tenant', reporter('cells', row.id));
+    const report = reporter('cells', row.id);
+    if (row.tenant !== undefined) need(config.tenants, row.tenant, 'tenant', 'tenant', report);
+    if (row.kind === 'dedicated' && row.tenant === undefined) report('tenant', 'must name the one tenant that a dedicated cell serves');
+    if (row.kind === 'shared' && row.tenant !== undefined) report('tenant', 'must be absent: a shared cell serves every tenant');
   }
   for (const slug of Object.keys(config.workspaces)) checkWorkspace(config, slug, reporter('workspaces', slug));
   for (const row of Object.values(config.keys)) {
@@ -64,7 +67,7 @@ function checkWorkspace(config: ConfigSnapshot, slug: string, report: Report): v
   const tenant = need(config.tenants, row.tenant, 'tenant', 'tenant', report) ? config.tenants[row.tenant] : undefined;
   if (need(config.cells, row.cellId, 'cell', 'cellId', report)) {
     const cell = config.cells[row.cellId];
-    if (cell?.kind === 'dedicated' && cell.tenant !== row.tenant) report('cellId', `cell ${row.cellId} is dedicated to another tenant`);
+    if (cell?.kind === 'dedicated' && cell.tenant !== row.tenant) report('cellId', `cell ${row.cellId} is dedicated to ${cell.tenant === undefined ? 'nobody' : 'another tenant'}`);
   }
   checkRouting(config, row.override.routing ?? {}, 'override.routing', report);
   checkAllowedProviders(config, row.override.dataRules?.allowedProviders, 'override.dataRules', report);
@@ -150,7 +153,11 @@ function checkAllowedProviders(config: ConfigSnapshot, allowed: readonly string[
 function checkProvider(config: ConfigSnapshot, id: string, report: Report): void {
   const ids = new Set<string>();
   const provider = config.providers[id];
-  if (provider !== undefined) checkHealthProbe(config, provider, report);
+  if (provider !== undefined) {
+    checkHealthProbe(config, provider, report);
+    const { username, password } = new URL(provider.baseUrl);
+    if (username !== '' || password !== '') report('baseUrl', 'must not hold a user or password; give a credential a secret instead');
+  }
   provider?.credentials.forEach((credential, i) => {
     const at = `credentials.${i}`;
     if (ids.has(credential.id)) report(`${at}.id`, `credential ${credential.id} is there twice`);

@@ -1,5 +1,5 @@
-import type { ConfigPatch } from '@sluice/contracts';
-import { VersionTakenError, type AuditInput, type ConfigRepository, type StoredRow } from './config-repository.ts';
+import type { ConfigPatch, Workspace } from '@sluice/contracts';
+import { SlugRetiredError, VersionTakenError, type AuditInput, type ConfigRepository, type StoredRow } from './config-repository.ts';
 
 /** A repository without a database, for tests; it also shows what was audited, and can be made to fail. */
 export interface MemoryConfigRepository extends ConfigRepository {
@@ -11,6 +11,7 @@ export interface MemoryConfigRepository extends ConfigRepository {
 export function createMemoryConfigRepository(): MemoryConfigRepository {
   const rows = new Map<string, StoredRow>();
   const log: ConfigPatch[] = [];
+  const retired = new Map<string, string>();
   const audited: AuditInput[] = [];
   let failure: Error | undefined;
   const version = (): number => log.at(-1)?.version ?? 0;
@@ -33,6 +34,13 @@ export function createMemoryConfigRepository(): MemoryConfigRepository {
     commit: async (patch, audit) => {
       guard();
       if (patch.version !== version() + 1) throw new VersionTakenError(`version ${patch.version} is taken`);
+      for (const { table, id, value } of patch.changes) {
+        if (table !== 'workspaces') continue;
+        const owner = retired.get(id);
+        if (value !== undefined && owner !== undefined && owner !== (value as Workspace).tenant) throw new SlugRetiredError(id);
+        const old = rows.get(`workspaces/${id}`);
+        if (value === undefined && old !== undefined) retired.set(id, (old.value as Workspace).tenant);
+      }
       for (const { table, id, value } of patch.changes) {
         if (value === undefined) rows.delete(`${table}/${id}`);
         else rows.set(`${table}/${id}`, { table, id, value, version: patch.version });

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
-import { ConfigPatch, CONFIG_TABLES, type ConfigTable } from '@sluice/contracts';
+import { ConfigPatch, CONFIG_TABLES, type ConfigTable, type Workspace } from '@sluice/contracts';
 import type { Db, Executor } from '../db/open-database.ts';
 import { sqlState } from '../db/sql-state.ts';
-import { VersionTakenError, type AuditInput, type ConfigRepository, type StoredRow } from './config-repository.ts';
+import { SlugRetiredError, VersionTakenError, type AuditInput, type ConfigRepository, type StoredRow } from './config-repository.ts';
 
 const UNIQUE_VIOLATION = '23505';
 
@@ -37,6 +37,7 @@ export function createPostgresConfigRepository(deps: {
       try {
         await db.transaction(async (tx) => {
           await tx.execute(sql`insert into config_log (version, changes, at) values (${patch.version}, ${JSON.stringify(patch.changes)}::jsonb, now())`);
+          await retireSlugs(tx, patch);
           for (const { table, id, value } of patch.changes) {
             if (value === undefined) await tx.execute(sql`delete from config_rows where table_name = ${table} and id = ${id}`);
             else {
@@ -53,6 +54,20 @@ export function createPostgresConfigRepository(deps: {
       }
     },
   };
+}
+
+async function retireSlugs(tx: Executor, patch: ConfigPatch): Promise<void> {
+  for (const { table, id, value } of patch.changes) {
+    if (table !== 'workspaces') continue;
+    if (value === undefined) {
+      await tx.execute(sql`
+        insert into retired_slugs (slug, tenant, at) select id, value ->> 'tenant', now() from config_rows where table_name = 'workspaces' and id = ${id}
+        on conflict (slug) do update set tenant = excluded.tenant, at = excluded.at`);
+    } else {
+      const taken = await tx.execute(sql`select 1 from retired_slugs where slug = ${id} and tenant <> ${(value as Workspace).tenant}`);
+      if (taken.rows.length > 0) throw new SlugRetiredError(id);
+    }
+  }
 }
 
 function isConfigTable(name: string): name is ConfigTable {

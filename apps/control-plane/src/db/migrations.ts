@@ -124,6 +124,16 @@ select date_trunc('${step}', occurred_at at time zone 'UTC') at time zone 'UTC',
 from ledger group by 1, 2, 3, 4, 5, 6, 7, 8;
 `;
 
+/** Accounts of operators, and slugs that their ledger rows keep for one tenant. */
+const OPERATORS = `
+create table operators (
+  name text collate "C" primary key, password_hash text not null, role text not null, enabled boolean not null default true,
+  failed_attempts integer not null default 0, locked_until timestamptz,
+  version integer not null default 1, created_at timestamptz not null default now()
+);
+create table retired_slugs (slug text primary key, tenant text not null, at timestamptz not null);
+`;
+
 export const MIGRATIONS: readonly Migration[] = [
   { id: '0001-configuration', sql: CONFIGURATION },
   { id: '0002-events', sql: EVENTS },
@@ -133,4 +143,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: '0006-wide-epochs', sql: WIDE_EPOCHS },
   { id: '0007-outbox-confirmed', sql: OUTBOX_CONFIRMED },
   { id: '0008-rollups-by-key', sql: rollupByKey('hour') + rollupByKey('day') },
+  { id: '0009-operators', sql: OPERATORS },
 ];

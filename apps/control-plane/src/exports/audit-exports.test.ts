@@ -143,13 +143,13 @@ describe('the control plane', () => {
       if (tenant === undefined || plan === undefined) throw new Error('the demo has no tenant');
       expect(own.queues.has(tenant.id)).toBe(false);
       const on = { ...plan, policy: { ...plan.policy, auditExport: true } };
-      expect((await test.call('PUT', `/api/plans/${plan.id}`, on)).status).toBe(200);
+      expect((await test.call('PUT', `/api/plans/${plan.id}`, on, { 'if-match': '*' })).status).toBe(200);
       await test.plane.beat();
       const shown = (await (await test.call('GET', '/api/exports')).json()) as { tenant: string; state: string }[];
       expect(shown.find((one) => one.tenant === tenant.id)?.state).toBe('active');
       const bad = await test.call('PUT', '/api/tenants/a.b', { ...tenant, id: 'a.b', name: 'Dotted' });
       expect([bad.status, await bad.text()]).toEqual([400, expect.stringContaining('cannot name an export queue')]);
-      expect((await test.call('PUT', `/api/plans/${plan.id}`, { ...plan })).status).toBe(200);
+      expect((await test.call('PUT', `/api/plans/${plan.id}`, { ...plan }, { 'if-match': '*' })).status).toBe(200);
       own.set(tenant.id, { waiting: 1 });
       await test.plane.beat();
       expect(test.plane.state().problems).toEqual(expect.arrayContaining([expect.stringContaining(`Audit export of ${tenant.id}: Switched off`)]));

@@ -17,6 +17,7 @@ export interface SessionArchive {
   save(tokenDigest: string, session: StoredSession): Promise<void>;
   find(tokenDigest: string): Promise<StoredSession | undefined>;
   remove(tokenDigest: string): Promise<void>;
+  removeOf(user: string): Promise<void>;
 }
 
 export const SESSION_TTL_MS = 12 * 3_600_000;
@@ -27,6 +28,8 @@ export interface OperatorSessions {
   open(operator: Operator): Promise<string>;
   find(token: string): Promise<Operator | undefined>;
   end(token: string): Promise<void>;
+  /** Ends all sessions of an operator whose account has changed. @throws when those of the archive could not be ended. */
+  endOf(user: string): Promise<void>;
 }
 
 export function createOperatorSessions(deps: {
@@ -71,6 +74,10 @@ export function createOperatorSessions(deps: {
     end: async (token) => {
       sessions.delete(digest(token));
       await archived(() => deps.archive.remove(digest(token)));
+    },
+    endOf: async (user) => {
+      for (const [key, session] of sessions) if (session.operator.user === user) sessions.delete(key);
+      await deps.archive.removeOf(user);
     },
   };
 }

@@ -1,7 +1,8 @@
 import { Role, type Principal } from '@sluice/contracts';
 import { ProblemError } from '@sluice/service-kit';
 import { tooManyFailures } from './operator-sign-in.ts';
-import { hashPassword, verifyPassword } from './password.ts';
+import { createPasswordCheck } from './password-check.ts';
+import { hashPassword, type ScryptCost } from './password.ts';
 
 export interface StoredPerson {
   readonly id: string;
@@ -29,16 +30,17 @@ export interface People {
   verify(email: string, password: string): Promise<Principal>;
 }
 
-export function createPeople(deps: { repository: PersonRepository }): People {
+export function createPeople(deps: { repository: PersonRepository; passwordCost?: ScryptCost | undefined }): People {
   /** Verified against when the address is unknown, so that the answer takes as long. */
   let decoy: Promise<string> | undefined;
+  const check = createPasswordCheck();
   return {
     verify: async (email, password) => {
       const person = await deps.repository.find(email.trim().toLowerCase());
       const waitMs = person === undefined ? 0 : await deps.repository.beginAttempt(person.id);
       if (waitMs > 0) throw tooManyFailures(waitMs);
-      decoy ??= hashPassword('nobody');
-      const matches = await verifyPassword(password, person?.passwordHash ?? (await decoy));
+      decoy ??= hashPassword('nobody', deps.passwordCost);
+      const matches = await check(password, person?.passwordHash ?? (await decoy));
       if (person === undefined || !matches) throw new ProblemError(401, 'Wrong e-mail address or password');
       await deps.repository.succeeded(person.id);
       return { kind: 'person', userId: person.id, email: person.email, roles: knownRoles(person.roles) };

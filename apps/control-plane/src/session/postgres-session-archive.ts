@@ -27,5 +27,8 @@ export function createPostgresSessionArchive(deps: { db: Executor }): SessionArc
     remove: async (digest) => {
       await db.execute(sql`delete from sessions where token_digest = ${digest}`);
     },
+    removeOf: async (user) => {
+      await db.execute(sql`delete from sessions where kind = 'operator' and principal ->> 'user' = ${user}`);
+    },
   };
 }

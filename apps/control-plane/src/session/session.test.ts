@@ -33,8 +33,10 @@ describe('a password', () => {
 
 describe('signing in as operator', () => {
   let signIn: OperatorSignIn;
+  let eve: { id: string; role: 'viewer'; enabled: boolean; version: number; createdAt: string; passwordHash: string };
   beforeEach(async () => {
-    signIn = await createOperatorSignIn({ clock, user: 'ops', password: 'right', cost: COST });
+    eve = { id: 'eve', role: 'viewer', enabled: true, version: 1, createdAt: '', passwordHash: await hashPassword('her own', COST) };
+    signIn = await createOperatorSignIn({ clock, user: 'ops', password: 'right', cost: COST, accounts: { find: async (id) => (id === 'eve' ? eve : undefined) } });
   });
 
   it('locks after ten failures, longer each time, and then refuses the right password too', async () => {
@@ -46,6 +48,15 @@ describe('signing in as operator', () => {
     expect(await statusOf(signIn.verify('ops', 'right'))).toBe(429);
     clock.advance(30_000);
     expect(await statusOf(signIn.verify('ops', 'right'))).toBe(200);
+  });
+
+  it('opens with the role of an account of the database, never with the other one\'s password, and not when it is disabled', async () => {
+    expect(await signIn.verify('eve', 'her own')).toEqual({ user: 'eve', role: 'viewer' });
+    expect(await statusOf(signIn.verify('eve', 'right'))).toBe(401);
+    expect(await statusOf(signIn.verify('ops', 'her own'))).toBe(401);
+    eve = { ...eve, enabled: false };
+    expect(await statusOf(signIn.verify('eve', 'her own'))).toBe(401);
+    expect(await signIn.verify('ops', 'right')).toEqual({ user: 'ops', role: 'admin' });
   });
 
   it('many attempts at once are no more guesses than one after the other', async () => {
@@ -80,6 +91,7 @@ describe('an operator session', () => {
         guard();
         stored.delete(digest);
       },
+      removeOf: async () => guard(),
     };
     const sessions = createOperatorSessions({ clock, archive });
     const token = await sessions.open({ user: 'ops', role: 'admin' });
@@ -103,6 +115,7 @@ describe('a person of a tenant', () => {
     const lockOut = createLockOut({ clock });
     person = { id: 'u1', email: 'ada@acme.test', passwordHash: await hashPassword('right', COST), roles: { 'acme-prod': 'admin', 'acme-staging': 'emperor' } };
     people = createPeople({
+      passwordCost: COST,
       repository: {
         find: async (email) => (email === person.email ? person : undefined),
         beginAttempt: async (id) => lockOut.begin(id),

@@ -1,8 +1,9 @@
 import { systemClock, type Clock } from '@sluice/contracts';
 import { createLogger, listen } from '@sluice/service-kit';
-import { createControlPlane, type ControlPlane, type ControlPlanePorts } from '../create-control-plane.ts';
+import { createControlPlane, type ControlPlane, type ControlPlanePorts, type ControlPlaneSettings } from '../create-control-plane.ts';
 import { createMemoryConfigRepository, type MemoryConfigRepository } from '../config/memory-config-repository.ts';
 import { seedConfig } from '../config/seed-config.ts';
+import { createMemoryAccounts } from '../accounts/memory-accounts.ts';
 import type { AuditInput } from '../config/config-repository.ts';
 import { createMemoryExportSpine } from '../exports/memory-export-spine.ts';
 import { demoSeed } from './demo-seed.ts';
@@ -30,11 +31,11 @@ export interface TestPlane {
 }
 
 /** A control plane over real sockets on a configuration in memory; `overrides` replaces ports. */
-export async function startTestPlane(overrides: Partial<ControlPlanePorts> = {}, clock: Clock = systemClock): Promise<TestPlane> {
+export async function startTestPlane(overrides: Partial<ControlPlanePorts> = {}, clock: Clock = systemClock, settings: Partial<ControlPlaneSettings> = {}): Promise<TestPlane> {
   const repository = createMemoryConfigRepository();
   const audited: AuditInput[] = [];
   await seedConfig({ repository, clock }, demoSeed());
-  const plane = await createControlPlane({ ...memoryPorts(repository, audited, clock), ...overrides }, TEST_SETTINGS);
+  const plane = await createControlPlane({ ...memoryPorts(repository, audited, clock), ...overrides }, { ...TEST_SETTINGS, ...settings });
   await plane.store.load();
   const server = await listen(plane.app, { host: '127.0.0.1', port: 0, graceMs: 100 });
   const signedIn = await fetch(`${server.url}/api/session`, {
@@ -63,13 +64,16 @@ export async function startTestPlane(overrides: Partial<ControlPlanePorts> = {},
 }
 
 function memoryPorts(repository: MemoryConfigRepository, audited: AuditInput[], clock: Clock): ControlPlanePorts {
+  const accounts = createMemoryAccounts(audited);
   const tokens = { input: 0, cache_read: 0, cache_write: 0, output: 0, reasoning: 0, audio: 0 };
   return {
     clock,
     repository,
     logger: createLogger({ service: 'test', level: 'silent' }),
     people: { find: async () => undefined, beginAttempt: async () => 0, succeeded: async () => undefined },
-    sessionArchive: { save: async () => undefined, find: async () => undefined, remove: async () => undefined },
+    sessionArchive: { save: async () => undefined, find: async () => undefined, remove: async () => undefined, removeOf: async () => undefined },
+    operatorAccounts: accounts.operators,
+    personAccounts: accounts.people,
     ledger: {
       rows: async () => ({ rows: [], next_cursor: null }),
       summary: async () => ({ calls: 0, attempts: 0, tokens, cost_nanousd: 0, cost_usd: '0', billed_nanousd: 0, billed_usd: '0', outcomes: {} }),

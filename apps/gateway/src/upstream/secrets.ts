@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ConfigSnapshot, GatewayReport, SecretRef } from '@sluice/contracts';
+import type { SecretBox } from '@sluice/service-kit';
 
 /** Turns references into secrets. */
 export interface SecretResolver {
@@ -10,12 +11,15 @@ export interface SecretResolver {
   forget(ref: SecretRef): void;
 }
 
-/** Reads secrets from `SLUICE_SECRET_*` variables and from files below one folder; what was found is kept. */
-export function createSecretResolver(env: Readonly<Record<string, string | undefined>>, folder: string | undefined): SecretResolver {
+/**
+ * Reads secrets from `SLUICE_SECRET_*` variables, from files below one folder, and encrypted ones with the data key; what was
+ * found is kept.
+ */
+export function createSecretResolver(env: Readonly<Record<string, string | undefined>>, folder: string | undefined, box?: Pick<SecretBox, 'open'>): SecretResolver {
   const known = new Map<string, string>();
   return {
     find(ref) {
-      const id = nameOfSecret(ref);
+      const id = idOf(ref);
       const cached = known.get(id);
       if (cached !== undefined) return cached;
       const secret = read(ref);
@@ -23,7 +27,7 @@ export function createSecretResolver(env: Readonly<Record<string, string | undef
       known.set(id, secret);
       return secret;
     },
-    forget: (ref) => void known.delete(nameOfSecret(ref)),
+    forget: (ref) => void known.delete(idOf(ref)),
   };
 
   function read(ref: SecretRef): string | undefined {
@@ -38,11 +42,12 @@ export function createSecretResolver(env: Readonly<Record<string, string | undef
           return undefined;
         }
       case 'encrypted':
-        // Not supported yet: reported as missing.
-        return undefined;
+        return box?.open(ref.ciphertext);
     }
   }
 }
+
+const idOf = (ref: SecretRef): string => (ref.kind === 'encrypted' ? `encrypted:${ref.ciphertext}` : `${ref.kind}:${ref.name}`);
 
 /** A reference as people read it, never a value. */
 export function nameOfSecret(ref: SecretRef): string {
