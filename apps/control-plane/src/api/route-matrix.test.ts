@@ -2,48 +2,9 @@ import { request } from 'node:http';
 import { PRINCIPAL_HEADER, systemClock, type OperatorRole, type Principal } from '@sluice/contracts';
 import { signPrincipal } from '@sluice/service-kit';
 import { ACME_KEY } from '../testing/demo-seed.ts';
+import { DECLARED_ROUTES } from '../testing/declared-routes.ts';
 import { startTestPlane, TEST_SETTINGS, type TestPlane } from '../testing/start-test-plane.ts';
 import type { RouteAuth } from './route.ts';
-
-/**
- * Who may call what. A route that is not here, or that asks for less than what is written here, fails: whoever adds one says
- * on purpose who may call it.
- */
-const DECLARED: Readonly<Record<RouteAuth, readonly string[]>> = {
-  none: ['post /api/session', 'get /openapi.json', 'get /docs'],
-  viewer: [
-    'get /api/session', 'delete /api/session', 'get /api/state', 'get /api/state/stream',
-    'get /api/ledger', 'get /api/ledger/summary', 'get /api/ledger/usage', 'get /api/ledger/rollups/check', 'get /api/audit',
-    'get /api/tenants', 'get /api/workspaces', 'get /api/plans', 'get /api/providers', 'get /api/models', 'get /api/cells',
-    'get /api/kill-switches', 'get /api/tenants/:id', 'get /api/workspaces/:id', 'get /api/plans/:id', 'get /api/providers/:id', 'get /api/models/:id',
-    'get /api/cells/:id', 'get /api/kill-switches/:id', 'get /api/keys', 'get /api/keys/:keyId', 'get /api/plans/:id/prices',
-    'get /api/providers/:id/credentials', 'get /api/gateways', 'get /api/gateways/:id', 'get /api/users', 'get /api/users/:id',
-    'get /api/workspaces/:slug/policy', 'get /api/workspaces/:slug/keys', 'get /api/dlqs', 'get /api/exports', 'post /api/session/password',
-  ],
-  operator: [
-    'post /api/workspaces/:slug/keys', 'put /api/keys/:keyId', 'delete /api/keys/:keyId', 'post /api/keys/:keyId/rotate',
-    'put /api/kill-switches/:id', 'delete /api/kill-switches/:id', 'post /api/ledger/rollups/rebuild',
-    'get /api/dlqs/:queue/messages', 'post /api/dlqs/:queue/redrive', 'post /api/dlqs/:queue/discard',
-    'post /api/chaos/flood', 'post /api/chaos/provider', 'post /api/chaos/consumer', 'post /api/chaos/stop',
-    'post /api/chaos/gateway', 'post /api/chaos/stream', 'post /api/chaos/valkey', 'post /api/chaos/poison',
-  ],
-  admin: [
-    'put /api/tenants/:id', 'put /api/plans/:id', 'put /api/providers/:id', 'put /api/models/:id', 'put /api/workspaces/:slug/policy',
-    'put /api/workspaces/:id', 'put /api/cells/:id', 'put /api/plans/:id/prices', 'put /api/providers/:id/credentials/:credential',
-    'delete /api/tenants/:id', 'delete /api/workspaces/:id', 'delete /api/plans/:id', 'delete /api/providers/:id', 'delete /api/models/:id', 'delete /api/cells/:id',
-    'delete /api/providers/:id/credentials/:credential', 'post /api/users', 'put /api/users/:id', 'delete /api/users/:id',
-    'get /api/operators', 'get /api/operators/:name', 'post /api/operators', 'put /api/operators/:name', 'delete /api/operators/:name',
-    'post /api/ledger/corrections',
-  ],
-  gateway: ['get /internal/config/stream', 'post /internal/gateways/report', 'post /internal/quota-use', 'get /internal/keys/:keyId/spend'],
-  router: ['get /internal/router/config'],
-  bff: ['post /internal/people/session'],
-  person: [
-    'post /internal/people/session/ended', 'get /internal/workspaces/:slug/overview', 'get /internal/workspaces/:slug/usage',
-    'get /internal/workspaces/:slug/requests', 'get /internal/workspaces/:slug/policy', 'put /internal/workspaces/:slug/policy',
-    'post /internal/workspaces/:slug/keys', 'get /internal/workspaces/:slug/keys', 'delete /internal/workspaces/:slug/keys/:keyId',
-  ],
-};
 
 const RANK: readonly OperatorRole[] = ['viewer', 'operator', 'admin'];
 const ADA: Principal = { kind: 'person', userId: 'u1', email: 'ada@acme.test', roles: { 'acme-prod': 'admin' } };
@@ -107,7 +68,7 @@ function statusOf(method: string, path: string, headers: Record<string, string> 
 }
 
 it('every route says on purpose who may call it, and asks for that', () => {
-  const declared = Object.entries(DECLARED).flatMap(([auth, routes]) => routes.map((route) => `${route}: ${auth}`));
+  const declared = Object.entries(DECLARED_ROUTES).flatMap(([auth, routes]) => routes.map((route) => `${route}: ${auth}`));
   expect(test.plane.routes.map(({ method, path, auth }) => `${method} ${path}: ${auth}`).toSorted()).toEqual(declared.toSorted());
 });
 
