@@ -1,151 +1,142 @@
-import { jest } from '@jest/globals';
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { cleanup, render, screen } from '@testing-library/react';
-import userEvent from '@testing-library/user-event';
-import { App } from './app.tsx';
+import { PERMISSIONS, ROLE_PERMISSIONS } from '@sluice/contracts';
+import { act, screen, waitFor, within } from '@testing-library/react';
+import { PAGES } from './shell/pages.ts';
+import { PERMISSION_WORDS } from './shell/permission-words.ts';
+import { problem } from './test-support/fixture-bff.ts';
+import { OVERVIEW, SESSION } from './test-support/fixture-views.ts';
+import { closeConsole, showConsole } from './test-support/show-console.tsx';
 
-const TOKENS = { input: 1000, cache_read: 200, cache_write: 34, output: 50, reasoning: 6, audio: 0 };
-const SESSION = {
-  kind: 'person',
-  userId: 'u1',
-  email: 'vera@acme.test',
-  roles: { 'acme-prod': 'admin', 'acme-staging': 'viewer' },
-  permissions: { 'acme-prod': ['usage:read', 'cost:read', 'trace:read', 'keys:write'], 'acme-staging': ['usage:read'] },
-};
-const OVERVIEW = {
-  workspace: 'acme-prod',
-  tenant: { id: 'acme', name: 'Acme' },
-  plan: 'enterprise',
-  seconds: [{ second: 1, outcomes: { ok: 7, throttled: 2 }, tokens: 9 }],
-  totals: { outcomes: { ok: 7, throttled: 2 } },
-  month: { calls: 4321, tokens: TOKENS, billed_nanousd: null },
-  limits: { requests: { per_second: 50, per_minute: null, burst: 100 }, tokens: null, concurrency: null, quotas: [] },
-};
-const REQUESTS = {
-  rows: [{ request_id: 'req_1', occurred_at: '2026-01-01T10:11:12.000Z', model: 'sim-large', feature: null, outcome: 'throttled', error_code: 'rate_limited', status: 429, tokens: TOKENS, billed_nanousd: 2_500_000, total_ms: 12, fallback: false }],
-  next_cursor: null,
-};
+afterEach(closeConsole);
 
-const asked: string[] = [];
-const sent: unknown[] = [];
-let answers: Record<string, { status: number; body: unknown }> = {};
-const realFetch = globalThis.fetch;
-
-beforeEach(() => {
-  asked.length = 0;
-  sent.length = 0;
-  answers = {
-    'GET /api/session': { status: 200, body: SESSION },
-    'GET /api/overview': { status: 200, body: OVERVIEW },
-    'GET /api/usage': { status: 200, body: { points: [] } },
-    'GET /api/requests': { status: 200, body: REQUESTS },
-  };
-  globalThis.fetch = jest.fn(async (input: unknown, init?: { method?: string; body?: string }) => {
-    const path = String(input);
-    asked.push(path);
-    if (init?.body !== undefined) sent.push(JSON.parse(init.body));
-    const { status, body } = answers[`${init?.method ?? 'GET'} ${path.split('?')[0]}`] ?? { status: 404, body: { title: 'Not found' } };
-    return { ok: status < 300, status, json: async () => body };
-  }) as unknown as typeof fetch;
-});
-afterEach(() => {
-  cleanup();
-  globalThis.fetch = realFetch;
-});
-
-function show() {
-  const client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
-  render(
-    <QueryClientProvider client={client}>
-      <App />
-    </QueryClientProvider>,
-  );
-  return userEvent.setup();
-}
-
-describe('console', () => {
-  it('asks for a sign-in, says why it failed, and goes on when it works', async () => {
-    answers['GET /api/session'] = { status: 401, body: { title: 'Sign in first' } };
-    answers['POST /api/session'] = { status: 401, body: { title: 'E-mail address or password is wrong' } };
-    const user = show();
-    await user.type(await screen.findByLabelText('E-mail address'), 'vera@acme.test');
+describe('signing in', () => {
+  it('is asked for, says why it failed, and leads to where the person wanted to go', async () => {
+    const { bff, user } = showConsole('/acme-prod/keys', ({ routes }) => {
+      routes['GET /api/session'] = problem(401, 'Sign in first');
+      routes['POST /api/session'] = problem(401, 'E-mail address or password is wrong');
+    });
+    await user.type(await screen.findByLabelText('E-mail address'), 'ada@acme.example');
     await user.type(screen.getByLabelText('Password'), 'guess');
     await user.click(screen.getByRole('button', { name: 'Sign in' }));
     expect((await screen.findByRole('alert')).textContent).toContain('password is wrong');
-    answers['POST /api/session'] = { status: 200, body: SESSION };
+    bff.routes['POST /api/session'] = { status: 200, body: SESSION };
     await user.click(screen.getByRole('button', { name: 'Sign in' }));
-    expect(await screen.findByText('4,321')).toBeTruthy();
+    expect(await screen.findByRole('heading', { name: 'API keys' })).toBeTruthy();
   });
 
-  it('shows what became of the last calls, in words too, and a dash for money that is not for this role', async () => {
-    show();
-    expect(await screen.findByRole('img', { name: /acme-prod.*7 ok, 2 throttled/ })).toBeTruthy();
-    expect(screen.getByText('billed').nextElementSibling?.textContent).toBe('–');
-    expect(screen.getByText('50 requests/s, burst 100')).toBeTruthy();
+  it('after too many failures waits for as long as the backend says', async () => {
+    const { user } = showConsole('/', ({ routes }) => {
+      routes['GET /api/session'] = problem(401, 'Sign in first');
+      routes['POST /api/session'] = { ...problem(429, 'Too many failed attempts'), headers: { 'retry-after': '90' } };
+    });
+    await user.type(await screen.findByLabelText('E-mail address'), 'ada@acme.example');
+    await user.type(screen.getByLabelText('Password'), 'guess');
+    await user.click(screen.getByRole('button', { name: 'Sign in' }));
+    expect((await screen.findByRole('alert')).textContent).toMatch(/Too many failed attempts.*Try again in 1 min (30|29) s/);
+    expect(screen.getByRole<HTMLButtonElement>('button', { name: 'Sign in' }).disabled).toBe(true);
   });
 
-  it('shows each request with why it was refused', async () => {
-    const user = show();
-    await user.click(await screen.findByRole('button', { name: 'Requests' }));
-    const row = (await screen.findByText('req_1')).closest('tr');
-    expect(row?.textContent).toContain('rate_limited');
-    expect(row?.textContent).toContain('$0.0025');
+  it('is asked for again when the session ends on another page, and what was shown is gone', async () => {
+    const { user } = showConsole('/acme-prod/overview', ({ routes }) => (routes['GET /api/keys'] = problem(401, 'Sign in first')));
+    await screen.findByText('48,211');
+    await user.click(screen.getByRole('link', { name: 'API keys' }));
+    expect(await screen.findByLabelText('Password')).toBeTruthy();
+    expect(screen.queryByText('48,211')).toBeNull();
+    expect(screen.getByText(/Your session has ended/)).toBeTruthy();
   });
 
-  it('asks for the workspace that is chosen, and not for pages that the role there lacks', async () => {
-    const user = show();
-    await user.selectOptions(await screen.findByLabelText('Workspace'), 'acme-staging');
-    await screen.findByText('4,321');
-    expect(asked).toContain('/api/overview?workspace=acme-staging');
-    await user.click(screen.getByRole('button', { name: 'Requests' }));
-    expect(screen.getByText(/needs trace:read/)).toBeTruthy();
-    expect(asked.filter((path) => path.startsWith('/api/requests'))).toEqual([]);
+  it('ends here when the person signs out, even if the backend does not answer', async () => {
+    const { user } = showConsole('/acme-prod/overview', ({ routes }) => (routes['DELETE /api/session'] = problem(503, 'Down')));
+    await user.click(await screen.findByRole('button', { name: 'Sign out' }));
+    expect(await screen.findByLabelText('Password')).toBeTruthy();
+    expect(screen.queryByText(/Your session has ended/)).toBeNull();
+  });
+});
+
+describe('what a person is offered', () => {
+  it('are the pages that the role includes, and no other', async () => {
+    showConsole('/acme-staging/overview');
+    await screen.findByText('48,211');
+    const links = within(screen.getByRole('navigation', { name: 'Pages' })).getAllByRole('link').map((link) => link.textContent);
+    expect(links).toEqual(['Overview', 'Usage and cost', 'Alerts and webhooks', 'Limits and policy']);
   });
 
-  const KEY = { key_id: 'acmeKey00001', name: 'ci', created_at: '2026-01-01T10:11:12.000Z', expires_at: null, expired: false, allow_models: ['sim-small'], allow_addresses: null, limits: null };
-
-  it('makes a key, shows it once, and forgets it when it is stored', async () => {
-    answers['GET /api/keys'] = { status: 200, body: { rows: [] } };
-    answers['POST /api/keys'] = { status: 201, body: { key_id: KEY.key_id, key: 'sk-sluice-once', name: 'ci' } };
-    const user = show();
-    await user.click(await screen.findByRole('button', { name: 'API keys' }));
-    expect(await screen.findByText(/No keys yet/)).toBeTruthy();
-    await user.type(screen.getByLabelText('Name'), 'ci');
-    await user.type(screen.getByLabelText(/Models/), 'sim-small, sim-medium');
-    answers['GET /api/keys'] = { status: 200, body: { rows: [KEY] } };
-    await user.click(screen.getByRole('button', { name: 'Make key' }));
-    expect(await screen.findByText('sk-sluice-once')).toBeTruthy();
-    expect(sent.at(-1)).toEqual({ name: 'ci', allow_models: ['sim-small', 'sim-medium'] });
-    expect(await screen.findByText('acmeKey00001')).toBeTruthy();
-    await user.click(screen.getByRole('button', { name: 'I have stored it' }));
-    expect(screen.queryByText('sk-sluice-once')).toBeNull();
+  it('a direct link to another page says which permission is missing and who can give it, and asks the backend nothing', async () => {
+    const { bff } = showConsole('/acme-staging/requests');
+    expect(await screen.findByText('trace:read')).toBeTruthy();
+    expect(document.body.textContent).toMatch(/You are viewer here; the role developer or admin has it/);
+    expect(bff.asked.filter((call) => call.includes('/api/requests'))).toEqual([]);
   });
 
-  it('says which field of a new key is wrong', async () => {
-    answers['GET /api/keys'] = { status: 200, body: { rows: [] } };
-    answers['POST /api/keys'] = { status: 400, body: { title: 'This key cannot be made', errors: [{ path: 'allow_models', message: 'there is no model gone' }] } };
-    const user = show();
-    await user.click(await screen.findByRole('button', { name: 'API keys' }));
-    await user.type(await screen.findByLabelText('Name'), 'ci');
-    await user.click(screen.getByRole('button', { name: 'Make key' }));
-    expect((await screen.findByRole('alert')).textContent).toBe('This key cannot be made. allow models: there is no model gone');
+  it('another workspace by the switch, on the same page', async () => {
+    const { bff, user } = showConsole('/acme-prod/usage');
+    await screen.findByText('sim-medium', { selector: 'td span' });
+    await user.selectOptions(screen.getByLabelText('Workspace'), 'acme-staging');
+    await waitFor(() => expect(bff.asked.some((call) => call.startsWith('GET /api/usage?workspace=acme-staging'))).toBe(true));
+    expect(window.location.pathname).toBe('/acme-staging/usage');
   });
 
-  it('revokes a key only after asking once more', async () => {
-    answers['GET /api/keys'] = { status: 200, body: { rows: [KEY] } };
-    answers['DELETE /api/keys/acmeKey00001'] = { status: 204, body: undefined };
-    const user = show();
-    await user.click(await screen.findByRole('button', { name: 'API keys' }));
-    await user.click(await screen.findByRole('button', { name: 'Revoke ci' }));
-    expect(asked.some((path) => path.startsWith('/api/keys/'))).toBe(false);
-    answers['GET /api/keys'] = { status: 200, body: { rows: [] } };
-    await user.click(screen.getByRole('button', { name: 'Revoke for good' }));
-    expect(await screen.findByText(/No keys yet/)).toBeTruthy();
-    expect(asked).toContain('/api/keys/acmeKey00001?workspace=acme-prod');
+  it('somebody else’s workspace is told like one that does not exist', async () => {
+    const { bff } = showConsole('/globex-prod/overview');
+    const theirs = (await screen.findByText(/no workspace of this name/)).textContent;
+    closeConsole();
+    showConsole('/no-such-thing/overview');
+    expect((await screen.findByText(/no workspace of this name/)).textContent).toBe(theirs);
+    expect(bff.asked.filter((call) => call.includes('globex'))).toEqual([]);
   });
 
-  it('names the pages that are not there yet', async () => {
-    show();
-    expect((await screen.findByText(/Not there yet/)).textContent).toContain('Billing');
+  it('an address without a page says so', async () => {
+    showConsole('/acme-prod/nothing');
+    expect(await screen.findByText('There is no page at this address.')).toBeTruthy();
   });
+
+  it('the back button leads back', async () => {
+    const { user } = showConsole('/acme-prod/overview');
+    await user.click(await screen.findByRole('link', { name: 'Billing' }));
+    await screen.findByRole('heading', { name: 'Billing' });
+    act(() => window.history.back());
+    expect(await screen.findByRole('heading', { name: 'Overview' })).toBeTruthy();
+  });
+
+  it('roles and permissions are told as they are', () => {
+    for (const permission of PERMISSIONS) {
+      const roles = Object.entries(ROLE_PERMISSIONS).flatMap(([role, held]) => (held.includes(permission) ? [role] : []));
+      expect([permission, ...PERMISSION_WORDS[permission].roles]).toEqual([permission, ...roles]);
+    }
+  });
+});
+
+describe.each(PAGES.map(({ id }) => id))('the page %s', (id) => {
+  const title = PAGES.find((page) => page.id === id)?.title as string;
+
+  it('shows its content without a fault', async () => {
+    showConsole(`/acme-prod/${id}`);
+    expect(await screen.findByRole('heading', { level: 1, name: title })).toBeTruthy();
+    await waitFor(() => expect(document.querySelector('.skeleton')).toBeNull());
+    expect(document.title).toBe(`${title} · Sluice`);
+    expect(screen.queryByText(/could not be/)).toBeNull();
+  });
+
+  it('says that it loads, then that the control plane does not answer, and asks again when told to', async () => {
+    const { bff, user } = showConsole(`/acme-prod/${id}`, ({ routes }) => {
+      for (const call of Object.keys(routes)) if (call.startsWith('GET ') && call !== 'GET /api/session') routes[call] = problem(503, 'The control plane does not answer');
+    });
+    const alerts = await screen.findAllByText('The control plane does not answer.');
+    expect(alerts[0]?.closest('[role=alert]')?.textContent).toContain('Calls to your models go on');
+    const before = bff.asked.length;
+    await user.click(screen.getAllByRole('button', { name: 'Try again' })[0] as HTMLElement);
+    await waitFor(() => expect(bff.asked.length).toBeGreaterThan(before));
+  });
+});
+
+it('keeps the last known figures when the control plane goes away, and says how old they are', async () => {
+  const { bff } = showConsole('/acme-prod/overview');
+  await screen.findByText('48,211');
+  bff.routes['GET /api/overview'] = problem(503, 'Down');
+  await screen.findByText(/What you see is from/, undefined, { timeout: 5_000 });
+  expect(screen.getByText('48,211')).toBeTruthy();
+}, 30_000);
+
+it('shows what the operator has switched off, at once and in words', async () => {
+  showConsole('/acme-prod/overview', ({ routes }) => (routes['GET /api/overview'] = { status: 200, body: { ...OVERVIEW, kill_switches: [{ scope: 'workspace', target: 'acme-prod', message: 'Unpaid bill.' }] } }));
+  expect((await screen.findByRole('alert')).textContent).toBe('Calls of this workspace are switched off by the operator. Unpaid bill.');
 });

@@ -2,11 +2,15 @@ import { useState, type FormEvent } from 'react';
 import { useMutation } from '@tanstack/react-query';
 import type { SessionView } from '@sluice/contracts';
 import { consoleApi } from '../api/console-api.ts';
+import { ApiError } from '../api/http.ts';
+import { useCountdown, waitInWords } from '../parts/countdown.ts';
 
-export function SignIn({ onSignedIn }: { onSignedIn: (session: SessionView) => void }) {
+/** `ended` when a session of this page was over without a sign-out. */
+export function SignIn({ ended, onSignedIn }: { ended: boolean; onSignedIn: (session: SessionView) => void }) {
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
   const signIn = useMutation({ mutationFn: () => consoleApi.signIn(email, password), onSuccess: onSignedIn });
+  const waitS = useCountdown(signIn.error instanceof ApiError ? signIn.error.retryAfterS : undefined, signIn.submittedAt);
 
   function submit(event: FormEvent): void {
     event.preventDefault();
@@ -16,7 +20,8 @@ export function SignIn({ onSignedIn }: { onSignedIn: (session: SessionView) => v
   return (
     <main className="sign-in">
       <form className="panel" onSubmit={submit}>
-        <h1>Sluice console</h1>
+        <h1>Sign in to Sluice</h1>
+        {ended && !signIn.isError && <p className="notice">Your session has ended. Sign in again to go on where you were.</p>}
         <label>
           E-mail address
           <input type="email" autoComplete="username" required value={email} onChange={(e) => setEmail(e.target.value)} />
@@ -25,9 +30,14 @@ export function SignIn({ onSignedIn }: { onSignedIn: (session: SessionView) => v
           Password
           <input type="password" autoComplete="current-password" required value={password} onChange={(e) => setPassword(e.target.value)} />
         </label>
-        {signIn.isError && <p className="notice bad" role="alert">{signIn.error.message}</p>}
-        <button className="primary" disabled={signIn.isPending}>Sign in</button>
-        <p className="muted">Demo people stand in <code>.sluice/stack.json</code>.</p>
+        {signIn.isError && (
+          <p className="notice bad" role="alert">
+            {signIn.error.message}
+            {waitS > 0 && <span aria-hidden="true"> Try again in {waitInWords(waitS)}.</span>}
+          </p>
+        )}
+        <button className="primary" disabled={signIn.isPending || waitS > 0}>{signIn.isPending ? 'Signing in …' : 'Sign in'}</button>
+        <p className="muted">In the demo, people and passwords stand in <code>.sluice/stack.json</code>.</p>
       </form>
     </main>
   );
