@@ -4,6 +4,7 @@ import type {
   AdmissionLease,
   AttemptPlan,
   CallAttempt,
+  CallSettled,
   Dialect,
   InboundCall,
   LimitsView,
@@ -21,6 +22,35 @@ import type { CancelToken } from './cancel-token.ts';
 import type { ClientResponse } from './http/client-response.ts';
 import type { CompiledConfig, CompiledKey } from './compiled-config.ts';
 import type { OpenAnswer } from './upstream/open-answer.ts';
+
+/** One model that may answer a call which leaves the choice to us. */
+export interface OpenCandidate {
+  readonly model: Model;
+  readonly billedPrice: Price;
+  /** Where the call may go with this model, by rule. */
+  readonly plan: AttemptPlan;
+}
+
+/**
+ * Whether and how the model of a call was chosen. `open`: the route stage chooses among the candidates, the default first.
+ * `made`: the learned policy would choose, but a pin or a rule of the workspace came before it.
+ */
+export type ModelChoice =
+  | {
+      readonly kind: 'open';
+      readonly candidates: readonly [OpenCandidate, ...OpenCandidate[]];
+      /** Models that the key may use, and why not for this call. */
+      readonly excluded: readonly ExcludedCandidate[];
+      /** Expected cost at each candidate, nanodollars; filled by admit. */
+      readonly costs: number[];
+    }
+  | { readonly kind: 'made'; readonly by: 'pin' | 'rule' };
+
+export interface ExcludedCandidate {
+  readonly model: Model;
+  /** For people; says nothing of the call's content. */
+  readonly why: string;
+}
 
 /** What the body asks for, after aliases, pins, permissions and kill switches. */
 export interface Resolved {
@@ -41,12 +71,17 @@ export interface Resolved {
   /** Billed price of the first candidate, or the policy's stated default. */
   readonly billedPrice: Price;
   readonly priceVersion: number;
-  /** Where the call may go by rule: entries that can carry it, in order. */
+  /** Where the call may go by rule: entries that can carry it, in order. Of an open choice, the default's. */
   readonly plan: AttemptPlan;
+  /** Undefined for a call whose model is what the caller named: the learned policy has nothing to do with it. */
+  readonly choice: ModelChoice | undefined;
 }
 
 /** What decides where a call may go. */
 export type Wanted = Pick<Resolved, 'inbound' | 'candidates' | 'pinned' | 'feature'>;
+
+/** The decision about a call's model, and what a policy in its shadow stage would have decided. */
+export type RoutedCall = Pick<CallSettled, 'decision' | 'shadow'>;
 
 /** Durations of a call, milliseconds on the monotonic clock. */
 export interface CallTiming {
@@ -102,6 +137,10 @@ export interface Call {
   view: LimitsView | undefined;
   // route
   plan: AttemptPlan | undefined;
+  /** How the model was chosen, as it is recorded; undefined for a call whose model was given. */
+  routed: RoutedCall | undefined;
+  /** Near the end of a money quota another model or a lower quality was taken. */
+  downgraded: boolean;
   // attempt
   started: boolean;
   readonly attempts: CallAttempt[];

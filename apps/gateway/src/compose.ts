@@ -28,6 +28,7 @@ import { createPublishAnomaly, restartAnomaly } from './report/publish-anomaly.t
 import { createRefusalAnomalies } from './report/refusal-anomalies.ts';
 import { createQuotaAlerts } from './report/quota-alerts.ts';
 import { createReporter } from './report/reporter.ts';
+import { createLearnedRouting } from './router/learned-routing.ts';
 import { asOtherRoutes, createApp } from './routes/app.ts';
 import { createSpendSource } from './routes/spend.ts';
 import { createAdmitStage } from './stages/admit/admit.ts';
@@ -41,7 +42,6 @@ import { createReadBodyStage } from './stages/read-body/read-body.ts';
 import { createRelayStage } from './stages/relay/relay.ts';
 import { createResolveStage } from './stages/resolve/resolve.ts';
 import { createPlanner } from './stages/route/planner.ts';
-import { createRouteStage } from './stages/route/route.ts';
 import { createSettleStage } from './stages/settle/settle.ts';
 import { createBreakers } from './upstream/breakers.ts';
 import { createCapacity } from './upstream/capacity.ts';
@@ -149,20 +149,21 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
       publishAnomaly(accountAnomaly(change));
     }
   };
-  const registry = createAdapterRegistry();
   const estimator = createEstimator();
   const secrets = createSecretResolver(env, settings.secretsDir, settings.secretBox);
   const transport = createTransport();
-  const adapters = registry.get;
+  const adapters = createAdapterRegistry().get;
+  const planner = createPlanner({ adapters });
+  const routing = createLearnedRouting({ settings, clock, logger, metrics, ids, planner });
   const pipeline = pipelineOf({
     authenticate: createAuthenticateStage({ clock, onRefusedKey: keyRefusals.record }),
     place: createPlaceStage({ baseDomain: settings.baseDomain, cellId: settings.cellId }),
     read_body: createReadBodyStage({ clock }),
-    resolve: createResolveStage({ clock, planner: createPlanner({ adapters }) }),
+    resolve: createResolveStage({ clock, planner }),
     idempotency: createIdempotencyStage(),
     cache: createCacheStage(),
     admit: createAdmitStage({ limits, estimator, outbox }),
-    route: createRouteStage(),
+    route: routing.stage,
     attempt: createCountingAttemptStage({
       clock,
       limits,
@@ -246,6 +247,7 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
     ready: () => ({ ready: recovered && !server.draining && config.refused === undefined, detail: { config_version: config.version, recovered, draining: server.draining, ...(config.refused === undefined ? {} : { refused: config.refused }) } }),
   });
   config.start();
+  routing.snapshots.start();
   // Before the counters are back: where the disk is full, only this makes room for what recovery has to record.
   outboxPublisher.start();
   await comeBack({
@@ -261,11 +263,7 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
   });
   const { url } = await server.listen(settings.port, settings.host);
   logger.info({ url, admin: admin.url, gateway_id: settings.gatewayId, epoch: outbox.epoch }, 'serving');
-  quotas.start();
-  refusals.start();
-  keyRefusals.start();
-  reporter.start();
-  healthProbes.start();
+  for (const part of [quotas, refusals, keyRefusals, reporter, healthProbes]) part.start();
   const beat = async (): Promise<void> => limits.heartbeat();
   const tellHealth = createHealthAnomalies(publishAnomaly);
   const health = setInterval(() => {
@@ -287,6 +285,7 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
       await quotas.stop();
       await outboxPublisher.stop();
       await config.close();
+      await routing.snapshots.close();
       healthProbes.close();
       await spend.close();
       await transport.close();

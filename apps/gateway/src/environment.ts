@@ -11,6 +11,8 @@ const GatewayEnv = z.object({
   SLUICE_BASE_DOMAIN: z.string().min(1).default('sluice.localhost'),
   SLUICE_CONTROL_PLANE_URL: z.url(),
   SLUICE_TOKEN_GATEWAY: z.string().min(16),
+  SLUICE_ROUTER_URL: z.url().optional(),
+  SLUICE_TOKEN_ROUTER: z.string().min(16).optional(),
   SLUICE_SECRETS_DIR: z.string().min(1).optional(),
   SLUICE_DATA_KEY: z.string().optional(),
   SLUICE_DATA_KEY_FILE: z.string().optional(),
@@ -41,6 +43,8 @@ export interface GatewaySettings {
   readonly baseDomain: string;
   readonly controlPlaneUrl: string;
   readonly controlPlaneToken: string;
+  /** Whose snapshots decide about `auto`; without it the default model answers. */
+  readonly router: { readonly url: string; readonly token: string } | undefined;
   /** This gateway's own state. */
   readonly dataDir: string;
   readonly secretsDir: string | undefined;
@@ -80,6 +84,7 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     baseDomain: parsed.SLUICE_BASE_DOMAIN,
     controlPlaneUrl: parsed.SLUICE_CONTROL_PLANE_URL,
     controlPlaneToken: parsed.SLUICE_TOKEN_GATEWAY,
+    router: parsed.SLUICE_ROUTER_URL === undefined || parsed.SLUICE_TOKEN_ROUTER === undefined ? undefined : { url: parsed.SLUICE_ROUTER_URL, token: parsed.SLUICE_TOKEN_ROUTER },
     dataDir: join(parsed.SLUICE_DATA_DIR, 'gateway'),
     secretsDir: parsed.SLUICE_SECRETS_DIR,
     secretBox: secretBoxFrom({ key: parsed.SLUICE_DATA_KEY, file: parsed.SLUICE_DATA_KEY_FILE }),

@@ -4,6 +4,7 @@ import { AttemptOutcome, Outcome } from './outcomes.ts';
 import { Instant, KeyId, Name, NanoUsd, RequestId, Slug, Uuid } from './ids.ts';
 import { TokenUsage, UsageSource } from './usage.ts';
 import { LEVELS, Priority } from './policy.ts';
+import { RouteDecision, Ulid } from './router-snapshot.ts';
 
 /** Version of the event format; a consumer dead-letters a version that it does not know. */
 export const EVENT_SCHEMA = 'sluice.event/1';
@@ -44,6 +45,32 @@ const callIdentity = {
   end_user: z.string().max(256).optional(),
 };
 
+/**
+ * What the candidate policy of a rollout in its shadow stage would have decided of the same request with the same draw. It
+ * decided nothing.
+ */
+export const ShadowDecision = z.object({
+  rollout_id: Ulid,
+  policy_version: Name,
+  /** Absent, with `error`, when it could not decide. */
+  chosen: Name.optional(),
+  base: Name.optional(),
+  /** Probability that it gives to the model which was chosen in its place. */
+  served_probability: z.number().min(0).max(1).optional(),
+  error: z.string().max(300).optional(),
+});
+export type ShadowDecision = z.infer<typeof ShadowDecision>;
+
+/**
+ * How the model of a call was chosen; only of calls that left the choice to the learned policy. A record of it that cannot
+ * be read counts as absent: what a call used must reach the ledger all the same.
+ */
+const routed = {
+  /** The whole record, by which its probabilities can be computed again. Its `chosen` is the action; `model` is what really answered. */
+  decision: RouteDecision.optional().catch(undefined),
+  shadow: ShadowDecision.optional().catch(undefined),
+};
+
 /** In the outbox before the upstream call; never published. An unmatched one is settled as `interrupted` at boot. */
 export const CallStarted = z.object({
   ...envelope,
@@ -59,6 +86,7 @@ export const CallStarted = z.object({
   /** What the first provider of the plan charges us; absent when unknown. */
   provider_price: z.object({ input_picousd: z.int().min(0), output_picousd: z.int().min(0) }).optional(),
   priority: Priority,
+  ...routed,
 });
 export type CallStarted = z.infer<typeof CallStarted>;
 
@@ -97,6 +125,7 @@ export const CallSettled = z.object({
   fallback: z.boolean(),
   fallback_reason: z.string().optional(),
   decision_id: z.string().optional(),
+  ...routed,
   priority: Priority,
   cache: z.enum(['off', 'miss', 'hit', 'stale']),
   usage: TokenUsage,

@@ -16,6 +16,8 @@ export const HEADER = {
   overheadUs: 'x-sluice-overhead-us',
   queueMs: 'x-sluice-queue-ms',
   decision: 'x-sluice-decision',
+  /** `budget` when a cheaper model was taken near the end of a money quota. */
+  downgrade: 'x-sluice-downgrade',
   costNanoUsd: 'x-sluice-cost-nanousd',
   /** `estimate` on a count of tokens that no provider made. */
   tokenCount: 'x-sluice-token-count',

@@ -11,7 +11,6 @@ export const DECLARED_ROUTES: Readonly<Record<RouteAuth, readonly string[]>> = {
     'get /openapi.json',
   ],
   viewer: [
-    'get /api/platform',
     'get /api/audit',
     'get /api/cells',
     'get /api/cells/:id',
@@ -50,7 +49,6 @@ export const DECLARED_ROUTES: Readonly<Record<RouteAuth, readonly string[]>> = {
     'get /api/workspaces/:slug/policy',
   ],
   operator: [
-    'post /api/platform/diff',
     'post /api/chaos/clock',
     'post /api/chaos/consumer',
     'post /api/chaos/disk',
@@ -74,7 +72,6 @@ export const DECLARED_ROUTES: Readonly<Record<RouteAuth, readonly string[]>> = {
     'post /api/workspaces/:slug/keys',
   ],
   admin: [
-    'post /api/platform/apply',
     'delete /api/cells/:id',
     'put /api/cells/:id',
     'post /api/ledger/corrections',

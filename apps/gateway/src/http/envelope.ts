@@ -42,6 +42,8 @@ export function createCall({ id, request, response, cancel, config, dialect, ope
     lease: undefined,
     view: undefined,
     plan: undefined,
+    routed: undefined,
+    downgraded: false,
     started: false,
     attempts: [],
     fallbackReason: undefined,

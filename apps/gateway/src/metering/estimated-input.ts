@@ -12,7 +12,12 @@ const MAX_DEPTH = 6;
  * @param expected what the reservation held for input.
  */
 export function estimatedInput(expected: number, body: Body): number {
-  return Math.max(expected, tokensOf(textChars(body.system, MAX_DEPTH) + textChars(body.messages, MAX_DEPTH) + textChars(body.input, MAX_DEPTH)));
+  return Math.max(expected, textTokens(body));
+}
+
+/** Tokens that the text of a body comes to, at 4 characters each. */
+export function textTokens({ system, messages, input, instructions }: Body): number {
+  return tokensOf(textChars(system, MAX_DEPTH) + textChars(messages, MAX_DEPTH) + textChars(input, MAX_DEPTH) + textChars(instructions, MAX_DEPTH));
 }
 
 /** Characters of text; images, files and unknown members count nothing. */

@@ -5,17 +5,17 @@ const shape = (more: Partial<CallShape> = {}): CallShape => ({ workspace: 'ws', 
 
 describe('estimator', () => {
   it('starts from four bytes a token and the default output', () => {
-    expect(createEstimator().expect(shape())).toEqual({ inputTokens: 100, outputTokens: 256 });
+    expect(createEstimator().expect(shape())).toEqual({ inputTokens: 100, outputTokens: 256, observed: false });
   });
 
   it('believes the first call at once and the mean of the first ten, for that workspace and model only', () => {
     const estimator = createEstimator();
     estimator.observe(shape(), usage(200, 20), 120);
-    expect(estimator.expect(shape())).toEqual({ inputTokens: 200, outputTokens: 20 });
+    expect(estimator.expect(shape())).toEqual({ inputTokens: 200, outputTokens: 20, observed: true });
     estimator.observe(shape(), usage(200, 40), 240);
-    expect(estimator.expect(shape())).toEqual({ inputTokens: 200, outputTokens: 30 });
+    expect(estimator.expect(shape())).toEqual({ inputTokens: 200, outputTokens: 30, observed: true });
     expect(estimator.charsPerToken('ws', 'm')).toBe(6);
-    expect(estimator.expect(shape({ workspace: 'other' }))).toEqual({ inputTokens: 100, outputTokens: 256 });
+    expect(estimator.expect(shape({ workspace: 'other' }))).toEqual({ inputTokens: 100, outputTokens: 256, observed: false });
     expect(estimator.charsPerToken('ws', 'other')).toBe(4);
   });
 

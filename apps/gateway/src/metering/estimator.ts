@@ -25,6 +25,8 @@ export interface CallShape {
 export interface Estimate {
   readonly inputTokens: number;
   readonly outputTokens: number;
+  /** By calls of this workspace and model that were counted, rather than by the policy's expectation. */
+  readonly observed: boolean;
 }
 
 /** How far expectations were from what providers counted: sum of absolute errors over sum of tokens, percent. */
@@ -68,13 +70,13 @@ class Calibration {
 
   expect(shape: CallShape): Estimate {
     const perChoice = this.calls === 0 ? shape.defaultOutputTokens : Math.max(1, Math.ceil(this.output));
-    return estimate(shape, this.bytesPerToken, perChoice);
+    return estimate(shape, this.bytesPerToken, perChoice, this.calls > 0);
   }
 
   learn(shape: CallShape, usage: TokenUsage, outputChars: number): void {
     const actual = totalTokens(usage);
     this.actual += actual;
-    this.uncalibratedError += Math.abs(sum(estimate(shape, FIRST_PER_TOKEN, shape.defaultOutputTokens)) - actual);
+    this.uncalibratedError += Math.abs(sum(estimate(shape, FIRST_PER_TOKEN, shape.defaultOutputTokens, false)) - actual);
     this.calibratedError += Math.abs(sum(this.expect(shape)) - actual);
     this.calls += 1;
     const weight = Math.max(ALPHA, 1 / this.calls);
@@ -127,8 +129,8 @@ export function createEstimator(): Estimator {
   };
 }
 
-function estimate({ bodyBytes, choices, maxOutputTokens }: CallShape, bytesPerToken: number, perChoice: number): Estimate {
-  return { inputTokens: Math.max(1, Math.ceil(bodyBytes / bytesPerToken)), outputTokens: Math.min(perChoice, maxOutputTokens ?? perChoice) * choices };
+function estimate({ bodyBytes, choices, maxOutputTokens }: CallShape, bytesPerToken: number, perChoice: number, observed: boolean): Estimate {
+  return { inputTokens: Math.max(1, Math.ceil(bodyBytes / bytesPerToken)), outputTokens: Math.min(perChoice, maxOutputTokens ?? perChoice) * choices, observed };
 }
 
 const sum = ({ inputTokens: input, outputTokens: output }: Estimate): number => input + output;

@@ -55,6 +55,7 @@ export function startedEvent(call: Call, clock: Clock): CallStarted {
     price_version: resolved.priceVersion,
     billed_price: { input_picousd: resolved.billedPrice.inputPicoUsd, output_picousd: resolved.billedPrice.outputPicoUsd },
     ...(first.price === undefined ? {} : { provider_price: { input_picousd: first.price.inputPicoUsd, output_picousd: first.price.outputPicoUsd } }),
+    ...call.routed,
   };
 }
 
@@ -78,7 +79,7 @@ export function settledEvent(call: Call, figures: CallFigures, status: number, e
     ...(answered === undefined ? {} : { provider: answered.provider.id, model: answered.model }),
     fallback: isFallback(call),
     ...(isFallback(call) && call.fallbackReason !== undefined ? { fallback_reason: call.fallbackReason } : {}),
-    ...(plan.decisionId === undefined ? {} : { decision_id: plan.decisionId }),
+    ...(plan.decisionId === undefined ? {} : { decision_id: plan.decisionId, ...call.routed }),
     priority: plan.priority,
     cache: 'off',
     usage: figures.usage,
@@ -120,6 +121,7 @@ export function interruptedEvent(started: CallStarted, clock: Clock): UnplacedSe
   const { reservation, billed_price: billedPrice, provider_price: _price, event_id: _id, type: _type, provider, model, ...identity } = started;
   return {
     ...identity,
+    ...(started.decision === undefined ? {} : { decision_id: started.decision.decision_id }),
     event_id: settledEventId(started.request_id),
     type: 'call.settled',
     occurred_at: new Date(clock.now()).toISOString(),

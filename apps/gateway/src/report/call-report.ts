@@ -61,6 +61,7 @@ function members(call: Call, { outcome, status, figures, totalMs }: CallEnd, ove
     (resolved === undefined ? '' : `,"stream":${resolved.inbound.stream}`) +
     optionalMember('model', answer?.attempt.model ?? resolved?.candidates[0].id) +
     optionalMember('provider', answer?.attempt.provider.id) +
+    optionalMember('decision_id', call.plan?.decisionId) +
     `,"outcome":"${outcome}","status":${status}` +
     (refusal === undefined ? '' : `,"refusal":"${refusal.code}"${refusal.limit === undefined ? '' : `,"limit":${JSON.stringify(refusal.limit)}`}`) +
     `,"attempts":${call.attempts.length}${optionalMember('fallback_reason', call.fallbackReason)}` +

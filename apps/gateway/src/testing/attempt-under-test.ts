@@ -162,6 +162,7 @@ export function createAttemptUnderTest(replies: { readonly primary: Reply[]; rea
       choices: 1,
       billedPrice: { inputPicoUsd: 1, outputPicoUsd: 1 },
       priceVersion: 1,
+      choice: undefined,
     };
     const plan = staticPlan(config, workspace, wanted, adapters);
     if (isPlanRefusal(plan)) throw new Error(plan.code);

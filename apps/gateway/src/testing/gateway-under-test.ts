@@ -6,12 +6,15 @@ import { openOutbox } from '@sluice/events';
 import { createMemoryLimitStore } from '@sluice/limits';
 import { createAdapterRegistry, createTransport } from '@sluice/providers';
 import { createRetryBudget } from '@sluice/resilience';
+import type { CompiledSnapshot } from '@sluice/routing';
+import { createIds } from '@sluice/service-kit';
 import type { Call } from '../call.ts';
 import { createCompiler } from '../config/compile.ts';
 import { createHeartbeats } from '../http/heartbeats.ts';
 import { createGatewayServer } from '../http/server.ts';
 import { createEstimator } from '../metering/estimator.ts';
 import { pipelineOf } from '../pipeline.ts';
+import { createChooseModel } from '../router/choose-model.ts';
 import { createAdmitStage } from '../stages/admit/admit.ts';
 import { createCountingAttemptStage } from '../stages/attempt/count-tokens.ts';
 import type { AccountChange } from '../stages/attempt/send-attempt.ts';
@@ -46,6 +49,10 @@ export interface GatewayOptions {
   readonly missingSecret?: string;
   readonly slowReaderMs?: number;
   readonly stallMs?: number;
+  /** What the router published last; nothing unless given. */
+  readonly snapshot?: () => CompiledSnapshot | undefined;
+  /** Uniform draws of decisions; the process's own unless given. */
+  readonly draw?: () => number;
   readonly wrapLimits?: (limits: LimitStore) => LimitStore;
 }
 
@@ -75,16 +82,24 @@ export async function startGateway(options: GatewayOptions) {
   const heartbeats = createHeartbeats();
   const estimator = createEstimator();
   const adapters = createAdapterRegistry().get;
+  const planner = createPlanner({ adapters });
+  const ids = createIds({ clock });
+  const decisionFaults: string[] = [];
   const budget = createRetryBudget({ clock, minimumRetries: 100 });
   const pipeline = pipelineOf({
     authenticate: createAuthenticateStage({ clock }),
     place: createPlaceStage({ baseDomain: 'sluice.localhost', cellId: 'cell-shared-1' }),
     read_body: createReadBodyStage({ clock }),
-    resolve: createResolveStage({ clock, planner: createPlanner({ adapters }) }),
+    resolve: createResolveStage({ clock, planner }),
     idempotency: createIdempotencyStage(),
     cache: createCacheStage(),
     admit: createAdmitStage({ limits, estimator, outbox }),
-    route: createRouteStage(),
+    route: createRouteStage({
+      clock,
+      planner,
+      decisionId: ids.ulid,
+      chooseModel: createChooseModel({ current: () => options.snapshot?.(), decisionId: ids.ulid, random: options.draw ?? Math.random, onFault: (reason) => decisionFaults.push(reason) }),
+    }),
     attempt: createCountingAttemptStage({
       clock,
       limits,
@@ -161,6 +176,7 @@ export async function startGateway(options: GatewayOptions) {
     ends,
     calls,
     faults,
+    decisionFaults,
     accounts,
     server,
     breakers,

@@ -12,11 +12,19 @@ const IDENTITY = {
   tags: { [AWKWARD]: AWKWARD, team: 'a' },
   end_user: AWKWARD,
 };
-const STARTED: CallStarted = { ...startedCall(1), ...IDENTITY, provider_price: { input_picousd: 7, output_picousd: 8 } };
+const ULID = '01JDZZZZZZZZZZZZZZZZZZZZZZ';
+const ROUTED = {
+  decision: {
+    decision_id: ULID, feature_class: AWKWARD, features: [0.1, 1e-9], arms: [{ model: 'm', cost_nanousd: 1, probability: 0.123456789012345678, mean: 0.1, width: 0.2 }], chosen: 'm', base: 'm', fallback: false,
+    propensity: 0.123456789012345678, u: 0.3, alpha: 1, gamma: 2, floor: 0.01, rejected_floor: 0, rule: 'cheapest', cost_weight: 0.2, latency_share: 0, threshold: { value: 0.7, base: 0.7, difficulty: 0, pressure: 0, budget: 0 }, evaluated: true,
+  },
+  shadow: { rollout_id: ULID, policy_version: 'v2', error: AWKWARD },
+} as const;
+const STARTED = { ...startedCall(1), ...IDENTITY, ...ROUTED, provider_price: { input_picousd: 7, output_picousd: 8 } } as unknown as CallStarted;
 const ATTEMPT = { index: 0, provider: 'p', credential: 'c', model: 'm', provider_model: AWKWARD, outcome: 'ok', status: 200, usage: USAGE, usage_source: 'provider', cost_nanousd: 9, queue_ms: 0.25, ttfb_ms: 1.5, duration_ms: 2 } as const;
 const { status: _status, ttfb_ms: _ttfb, ...BARE_ATTEMPT } = ATTEMPT;
 const SETTLED = {
-  ...settledCall(1), ...IDENTITY, error_code: AWKWARD, provider: 'p', model: 'm', fallback: true, fallback_reason: AWKWARD, decision_id: AWKWARD, usage: USAGE, finish_reason: AWKWARD,
+  ...settledCall(1), ...IDENTITY, ...(ROUTED as unknown as Pick<CallSettled, 'decision' | 'shadow'>), error_code: AWKWARD, provider: 'p', model: 'm', fallback: true, fallback_reason: AWKWARD, decision_id: AWKWARD, usage: USAGE, finish_reason: AWKWARD,
   latency: { overhead_us: 10, queue_ms: 0.125, ttfb_ms: 3.5, total_ms: 1e21 }, attempts: [ATTEMPT, { ...BARE_ATTEMPT, index: 1 }],
 };
 const settled = (event: Parameters<typeof settledText>[0]): unknown => JSON.parse(`${settledText(event)}}`);

@@ -8,14 +8,16 @@ type Identity = Pick<CallStarted, 'schema' | 'event_id' | 'occurred_at' | 'trace
 type IdentityKey =
   'request_id' | 'client_request_id' | 'tenant_id' | 'workspace' | 'workspace_id' | 'cell_id' | 'key_id' | 'operation' | 'stream' | 'model_requested' | 'feature' | 'tags' | 'end_user';
 
+type Routed = 'decision' | 'shadow';
+
 /** Fails to compile when the contract has a member that is not written below. */
 type Nothing<Left extends never> = Left;
-export type StartedLeft = Nothing<Exclude<keyof CallStarted, keyof Identity | 'type' | 'reservation' | 'provider' | 'model' | 'price_version' | 'billed_price' | 'provider_price' | 'priority'>>;
+export type StartedLeft = Nothing<Exclude<keyof CallStarted, keyof Identity | 'type' | 'reservation' | 'provider' | 'model' | 'price_version' | 'billed_price' | 'provider_price' | 'priority' | Routed>>;
 export type SettledLeft = Nothing<
   Exclude<
     keyof Unplaced,
     | keyof Identity | 'type' | 'outcome' | 'error_code' | 'status' | 'abort_case' | 'provider' | 'model' | 'fallback' | 'fallback_reason' | 'decision_id' | 'priority'
-    | 'cache' | 'usage' | 'usage_source' | 'cost_nanousd' | 'billed_nanousd' | 'price_version' | 'estimate' | 'finish_reason' | 'latency' | 'attempts'
+    | 'cache' | Routed | 'usage' | 'usage_source' | 'cost_nanousd' | 'billed_nanousd' | 'price_version' | 'estimate' | 'finish_reason' | 'latency' | 'attempts'
   >
 >;
 
@@ -30,7 +32,7 @@ export function startedText(event: CallStarted): string {
     `,"provider":${text(event.provider)},"model":${text(event.model)},"price_version":${n(event.price_version)}` +
     `,"billed_price":{"input_picousd":${n(billed.input_picousd)},"output_picousd":${n(billed.output_picousd)}}` +
     (paid === undefined ? '' : `,"provider_price":{"input_picousd":${n(paid.input_picousd)},"output_picousd":${n(paid.output_picousd)}}`) +
-    `,"priority":"${event.priority}"}`
+    `,"priority":"${event.priority}"${routedText(event)}}`
   );
 }
 
@@ -40,12 +42,18 @@ export function settledText(event: Unplaced): string {
   let out =
     `${identityText(event, 'call.settled')},"outcome":"${event.outcome}"${optional('error_code', event.error_code)},"status":${n(event.status)},"abort_case":"${event.abort_case}"` +
     `${optional('provider', event.provider)}${optional('model', event.model)},"fallback":${event.fallback}${optional('fallback_reason', event.fallback_reason)}` +
-    `${optional('decision_id', event.decision_id)},"priority":"${event.priority}","cache":"${event.cache}","usage":${usageText(usage)},"usage_source":"${event.usage_source}"` +
+    `${optional('decision_id', event.decision_id)}${routedText(event)},"priority":"${event.priority}","cache":"${event.cache}","usage":${usageText(usage)},"usage_source":"${event.usage_source}"` +
     `,"cost_nanousd":${n(event.cost_nanousd)},"billed_nanousd":${n(event.billed_nanousd)},"price_version":${n(event.price_version)}` +
     `,"estimate":{"input_tokens":${n(estimate.input_tokens)},"output_tokens":${n(estimate.output_tokens)}}${optional('finish_reason', event.finish_reason)}` +
     `,"latency":{"overhead_us":${n(latency.overhead_us)},"queue_ms":${n(latency.queue_ms)}${number('ttfb_ms', latency.ttfb_ms)},"total_ms":${n(latency.total_ms)}},"attempts":[`;
   for (let i = 0; i < attempts.length; i += 1) out += (i === 0 ? '' : ',') + attemptText(attempts[i] as CallAttempt);
   return `${out}]`;
+}
+
+/** Nothing for a call whose model was given, which is nearly every one. */
+function routedText({ decision, shadow }: Pick<CallSettled, Routed>): string {
+  if (decision === undefined) return '';
+  return `,"decision":${JSON.stringify(decision)}${shadow === undefined ? '' : `,"shadow":${JSON.stringify(shadow)}`}`;
 }
 
 function identityText(event: Identity, type: string): string {

@@ -1,10 +1,11 @@
-import type { AdmitResult, LimitStore, Price, Refusal, UsageOutbox } from '@sluice/contracts';
+import type { AdmitResult, LimitStore, Price, Refusal, Reservation, UsageOutbox } from '@sluice/contracts';
 import type { Call, Resolved } from '../../call.ts';
 import type { CompiledKey } from '../../compiled-config.ts';
 import type { Stage } from '../../stage.ts';
 import type { CallShape, Estimator } from '../../metering/estimator.ts';
 import { billedPriceOf, dearestCost } from '../../metering/pricing.ts';
 import { refusalOf } from './limit-refusal.ts';
+import { reserveForAny } from './reserve-for-any.ts';
 
 export interface AdmitDeps {
   readonly limits: LimitStore;
@@ -24,18 +25,19 @@ export function createAdmitStage({ limits, estimator, outbox }: AdmitDeps): Stag
       const { uuid } = key.workspace.workspace;
       if (!outbox.accepting(uuid)) return { code: outbox.shareFull(uuid) ? 'metering_share' : 'metering_full', retryAfterMs: 5_000 };
       const resolved = call.resolved as Resolved;
-      const expected = estimator.expect(shapeOf(key, resolved));
-      const reservation = {
-        inputTokens: expected.inputTokens,
-        outputTokens: resolved.inbound.operation === 'embeddings' || resolved.inbound.operation === 'count_tokens' ? 0 : expected.outputTokens,
-        costNanoUsd: 0,
-      };
-      reservation.costNanoUsd = dearestCost(candidatePrices(key, resolved), reservation.inputTokens, reservation.outputTokens);
+      const reservation = resolved.choice?.kind === 'open' ? reserveForAny(estimator, shapeOf(key, resolved), resolved.choice) : reserveForFirst(estimator, key, resolved);
       call.reservation = reservation;
       const result = limits.admit({ leaseId: call.id, scope: key.scope, reservation });
       return result instanceof Promise ? result.then((later) => take(call, later)) : take(call, result);
     },
   };
+}
+
+function reserveForFirst(estimator: Estimator, key: CompiledKey, resolved: Resolved): Reservation {
+  const expected = estimator.expect(shapeOf(key, resolved));
+  const { operation } = resolved.inbound;
+  const outputTokens = operation === 'embeddings' || operation === 'count_tokens' ? 0 : expected.outputTokens;
+  return { inputTokens: expected.inputTokens, outputTokens, costNanoUsd: dearestCost(candidatePrices(key, resolved), expected.inputTokens, outputTokens) };
 }
 
 /** What the estimator knows of a call before it runs. */

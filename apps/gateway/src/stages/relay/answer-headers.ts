@@ -10,6 +10,8 @@ export function setAnswerHeaders(call: Call): void {
   response.setHeader(HEADER.cache, 'off');
   response.setHeader(HEADER.attempts, String(call.attempts.length));
   response.setHeader(HEADER.queueMs, timing.queueMs.toFixed(1));
+  if (call.plan?.decisionId !== undefined) response.setHeader(HEADER.decision, call.plan.decisionId);
+  if (call.downgraded) response.setHeader(HEADER.downgrade, 'budget');
   if (answer === undefined) return;
   response.setHeader(HEADER.provider, answer.attempt.provider.id);
   response.setHeader(HEADER.model, answer.attempt.model);
@@ -18,5 +20,4 @@ export function setAnswerHeaders(call: Call): void {
     response.setHeader(HEADER.fallback, 'true');
     if (call.fallbackReason !== undefined) response.setHeader(HEADER.fallbackReason, call.fallbackReason);
   }
-  if (call.plan?.decisionId !== undefined) response.setHeader(HEADER.decision, call.plan.decisionId);
 }

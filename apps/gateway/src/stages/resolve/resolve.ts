@@ -6,9 +6,10 @@ import { billedPriceOf } from '../../metering/pricing.ts';
 import type { Stage } from '../../stage.ts';
 import type { Planner } from '../route/planner.ts';
 import { isPlanRefusal } from '../route/static-plan.ts';
-import { judgeModel, killRefusal, modelNotFound } from './judge-model.ts';
+import { killRefusal } from './judge-model.ts';
 import { readLabels } from './labels.ts';
-import { findModel } from './model-lookup.ts';
+import { namedModels } from './named-models.ts';
+import { openChoice } from './open-choice.ts';
 import { validateBody } from './validate-body.ts';
 
 type Body = Readonly<Record<string, unknown>>;
@@ -17,11 +18,6 @@ const MAX_END_USER = 256;
 const FORWARD_HEADERS = ['anthropic-beta', 'anthropic-version', 'openai-beta'] as const;
 const NO_QUERY = {};
 const NO_HEADERS: Readonly<Record<string, string>> = {};
-
-interface Candidates {
-  readonly models: readonly [Model, ...Model[]];
-  readonly pinned: boolean;
-}
 
 /**
  * Turns the body into what is wanted of which model, and refuses what may not be had, or what no provider of the chain
@@ -45,46 +41,43 @@ export function createResolveStage({ clock, planner }: { clock: Clock; planner: 
       const stopped = feature === undefined ? undefined : featureKill(call.config, feature);
       if (stopped !== undefined) return stopped;
 
-      const candidates = candidatesFor(call, key, body.model as string, feature, clock.now());
-      if ('code' in candidates) return candidates;
-      const billedPrice = billedPriceOf(priceBook, candidates.models[0], policy);
-      if (billedPrice === undefined) {
-        return { code: 'price_unknown', param: 'model', message: `The model '${candidates.models[0].id}' has no price and this workspace does not allow unpriced calls.` };
-      }
-      const resolved = {
+      const named = namedModels(call, key, body.model as string, feature, clock.now());
+      if ('code' in named) return named;
+      const asked = {
         inbound: inboundCall(call, body),
         modelRequested: body.model as string,
-        candidates: candidates.models,
-        pinned: candidates.pinned,
+        pinned: named.kind === 'given' && named.pinned,
         feature,
         tags,
         endUser: endUserOf(call.operation, body),
         maxOutputTokens: maxOutputOf(call.operation, body),
         choices: typeof body.n === 'number' ? body.n : 1,
-        billedPrice,
         priceVersion: priceBook.version,
       };
-      const plan = planner.planFor(call.config, key, resolved);
+      if (named.kind === 'open') {
+        const choice = openChoice({ config: call.config, key, asked, planner, nowMs: clock.now(), defaultModel: named.defaultModel });
+        if ('code' in choice) return choice;
+        const [first] = choice.candidates;
+        const counts = call.operation === 'count_tokens';
+        call.resolved = {
+          ...asked,
+          candidates: counts ? [first.model] : (choice.candidates.map(({ model }) => model) as [Model, ...Model[]]),
+          billedPrice: first.billedPrice,
+          plan: first.plan,
+          choice: counts ? undefined : choice,
+        };
+        return undefined;
+      }
+      const billedPrice = billedPriceOf(priceBook, named.models[0], policy);
+      if (billedPrice === undefined) {
+        return { code: 'price_unknown', param: 'model', message: `The model '${named.models[0].id}' has no price and this workspace does not allow unpriced calls.` };
+      }
+      const plan = planner.planFor(call.config, key, { inbound: asked.inbound, candidates: named.models, pinned: named.pinned, feature });
       if (isPlanRefusal(plan)) return plan;
-      call.resolved = { ...resolved, plan };
+      call.resolved = { ...asked, candidates: named.models, billedPrice, plan, choice: named.choice };
       return undefined;
     },
   };
-}
-
-function candidatesFor(call: Call, key: CompiledKey, requested: string, feature: string | undefined, nowMs: number): Candidates | Refusal {
-  const { routing } = key.workspace.policy;
-  const name = Object.hasOwn(routing.aliases, requested) ? (routing.aliases[requested] as string) : requested;
-  const named = findModel(call.config, name);
-  if (named === undefined) return modelNotFound(requested);
-  const { model, pinned } = named;
-  const refusal = judgeModel(call.config, key, model, call.operation, nowMs);
-  const preferredId = feature !== undefined && Object.hasOwn(routing.features, feature) ? routing.features[feature]?.model : undefined;
-  if (pinned || preferredId === undefined || preferredId === model.id) return refusal ?? { models: [model], pinned };
-  const preferred = call.config.models.get(preferredId);
-  const usable = preferred !== undefined && judgeModel(call.config, key, preferred, call.operation, nowMs) === undefined;
-  if (refusal !== undefined) return refusal;
-  return { models: usable ? [preferred, model] : [model], pinned: false };
 }
 
 function featureKill(config: CompiledConfig, feature: string): Refusal | undefined {
