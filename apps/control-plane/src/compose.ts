@@ -44,6 +44,7 @@ const CORE_TOPOLOGY = declareTopology([]);
 /** Starts the control plane of this environment: database, spine, consumers, both ports. */
 export async function startControlPlane({ env, logger, consoleDir }: StartOptions): Promise<{ readonly url: string; close(): Promise<void> }> {
   const clock = systemClock;
+  const secretBox = secretBoxFrom({ key: env.SLUICE_DATA_KEY, file: env.SLUICE_DATA_KEY_FILE });
   const seed = env.SLUICE_SEED_FILE === undefined ? undefined : await readSeedFile(env.SLUICE_SEED_FILE);
   const database = await openDatabase({ url: env.DATABASE_URL, logger });
   await database.migrate();
@@ -82,7 +83,7 @@ export async function startControlPlane({ env, logger, consoleDir }: StartOption
   });
   const poison = createPoisonSender({ topology: TOPOLOGY, publisher, clock, newId: createIds({ clock }).ulid, sendToQueue: (queue, messages) => sendToQueue(queue, spine, messages) });
   const ports = controlPlanePorts({ env, logger, clock, database, ledger, queues, consumers, poison, seed, exportSpine: createSnsExportSpine(spine) });
-  if (seed !== undefined) await seedEmptyDatabase(database, ports, seed, logger);
+  if (seed !== undefined) await seedEmptyDatabase(database, { ...ports, secretBox }, seed, logger);
 
   const plane = await createControlPlane(ports, {
     operator: { user: env.SLUICE_OPERATOR_USER, password: env.SLUICE_OPERATOR_PASSWORD },
@@ -91,7 +92,7 @@ export async function startControlPlane({ env, logger, consoleDir }: StartOption
     bffToken: env.SLUICE_TOKEN_BFF,
     principalKey: env.SLUICE_PRINCIPAL_KEY,
     consoleDir,
-    secretBox: secretBoxFrom({ key: env.SLUICE_DATA_KEY, file: env.SLUICE_DATA_KEY_FILE }),
+    secretBox,
     extraHosts: env.SLUICE_OPERATOR_HOSTS,
   });
   await plane.store.load();
@@ -183,7 +184,7 @@ function controlPlanePorts(deps: {
   };
 }
 
-async function seedEmptyDatabase(database: Database, ports: ControlPlanePorts, seed: SeedFile, logger: Logger): Promise<void> {
+async function seedEmptyDatabase(database: Database, ports: Parameters<typeof seedConfig>[0], seed: SeedFile, logger: Logger): Promise<void> {
   if (await seedConfig(ports, seed)) logger.info({ tenants: seed.tenants.length, workspaces: seed.workspaces.length }, 'filled the empty database from the seed file');
   await seedPeople(database.db, seed.users);
 }

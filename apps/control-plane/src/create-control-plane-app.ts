@@ -16,12 +16,9 @@ export interface ControlPlaneAppDeps {
   readonly extraHosts?: readonly string[];
 }
 
-/** Reports of a gateway with many workspaces are the largest bodies. */
-const JSON_LIMIT = '4mb';
-
 /** The control plane's HTTP application; it does not listen. */
 export function createControlPlaneApp(deps: ControlPlaneAppDeps): Express {
-  const app = createApp({ logger: deps.logger, jsonLimit: JSON_LIMIT });
+  const app = createApp({ logger: deps.logger, jsonLimit: false });
   app.use(hostGuard(deps.extraHosts));
   app.get('/', (_req, res) => res.redirect('/_console/'));
   app.use('/_console', serveConsole({ dir: deps.consoleDir }));

@@ -8,8 +8,8 @@ export interface AppOptions {
   logger: Logger;
   /** `Host` headers to answer, lower case; an entry without a port allows every port. All hosts when absent. */
   allowedHosts?: readonly string[];
-  /** Largest JSON body, as Express reads it. Default `100kb`. */
-  jsonLimit?: string | number;
+  /** Largest JSON body, as Express reads it. Default `100kb`; false where the routes read bodies themselves, after they know the caller. */
+  jsonLimit?: string | number | false;
   clock?: Clock;
 }
 
@@ -44,7 +44,7 @@ export function createApp({ allowedHosts, jsonLimit = '100kb', clock = systemClo
     }
     next();
   });
-  app.use(express.json({ limit: jsonLimit }));
+  if (jsonLimit !== false) app.use(express.json({ limit: jsonLimit }));
   return app;
 }
 

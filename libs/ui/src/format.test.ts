@@ -5,6 +5,6 @@ describe('figures for people', () => {
     expect([0, 999, 4200, 180_000, 7_200_000].map(formatDuration)).toEqual(['0 ms', '999 ms', '4.2 s', '3 min', '2 h']);
     expect([512, 14_200, 118_000_000].map(formatBytes)).toEqual(['512 B', '14.2 kB', '118 MB']);
     expect(formatCount(1234567)).toBe('1,234,567');
-    expect([0, 1_200_000, 12_340_000_000].map(formatNanoUsd)).toEqual(['$0.00', '$0.0012', '$12.34']);
+    expect([0, 1_200_000, 12_340_000_000, 4_100, 7, -900_000].map(formatNanoUsd)).toEqual(['$0.00', '$0.0012', '$12.34', '$0.0000041', '$0.000000007', '$-0.0009']);
   });
 });

@@ -21,5 +21,6 @@ export function formatBytes(bytes: number): string {
 /** Nanodollars as dollars with enough digits to see small amounts. */
 export function formatNanoUsd(nanoUsd: number): string {
   const dollars = nanoUsd / 1e9;
+  if (dollars !== 0 && Math.abs(dollars) < 0.001) return `$${dollars.toFixed(9).replace(/0{1,6}$/, '')}`;
   return `$${dollars.toFixed(dollars !== 0 && Math.abs(dollars) < 1 ? 4 : 2)}`;
 }

@@ -88,8 +88,9 @@ export function ChartFrame(props: { top: string; bottom: string; left: string; r
   );
 }
 
-function limitTag(limit: number, top: number): { text: string; percent: number } {
-  if (limit > top) return { text: `limit ${formatCount(limit)}/s, above this scale`, percent: 12 };
+/** The limit's word at its line; a limit above the scale has no line. */
+function limitTag(limit: number, top: number): { text: string; percent: number } | undefined {
+  if (limit > top) return undefined;
   const percent = (1 - limit / top) * 100;
   return { text: `limit ${formatCount(limit)}/s`, percent: percent > FLOOR_PERCENT ? 82 : Math.max(12, percent) };
 }

@@ -104,7 +104,7 @@ function RequestsInput({ value, onChange, invalid }: { value: Requests; onChange
   const withRate = (key: 'perSecond' | 'perMinute', next: number | undefined): Requests => ({ [key]: next, burst: value.burst });
   return (
     <div className="row">
-      <NumberInput label="Requests" invalid={invalid} value={rate} onChange={(next) => onChange(withRate(unit, next))} />
+      <NumberInput label="How many requests" invalid={invalid} value={rate} onChange={(next) => onChange(withRate(unit, next))} />
       <select aria-label="Per" value={unit} onChange={(e) => onChange(withRate(e.target.value as 'perSecond' | 'perMinute', rate ?? 1))}>
         <option value="perSecond">a second</option>
         <option value="perMinute">a minute</option>

@@ -48,6 +48,8 @@ export function internalRoutes(deps: { stream: ConfigStream; reports: GatewayRep
       summary: 'What a gateway sees, once a second',
       status: 204,
       body: GatewayReport,
+      // One of a gateway with many workspaces.
+      maxBodyBytes: 4 * 1024 * 1024,
       handler: ({ body }) => deps.reports.record(body),
     }),
     route({
@@ -57,6 +59,7 @@ export function internalRoutes(deps: { stream: ConfigStream; reports: GatewayRep
       tag: 'Internal',
       summary: 'What the ledger holds by key and step of time, for a gateway that lost its quota counters',
       body: QuotaUseRequest,
+      maxBodyBytes: 4 * 1024 * 1024,
       response: QuotaUseResponse,
       handler: ({ body }) => deps.ledger.quotaUse(body),
     }),

@@ -20,6 +20,7 @@ import { dlqRoutes } from './dlq-routes.ts';
 import { describeRoutes } from './openapi.ts';
 import { operatorRoutes } from './operator-routes.ts';
 import { peopleRoutes } from './people-routes.ts';
+import { platformRoutes } from './platform-routes.ts';
 import { policyRoutes } from './policy-routes.ts';
 import type { AuditLog, AuditTrail, LedgerKeeper, LedgerReader, QueueAdmin } from './ports.ts';
 import { route, type Route } from './route.ts';
@@ -55,6 +56,7 @@ export function createRouteTable(deps: RouteTableDeps): Route[] {
     ...workspaceKeyRoutes({ store, clock, prefix: '/api/workspaces', auth: { read: 'viewer', write: 'operator' }, admit: () => undefined }),
     ...operatorRoutes(deps),
     ...credentialRoutes(deps),
+    ...platformRoutes(deps),
     ...userRoutes(deps),
     ...operatorAccountRoutes(deps),
     ...priceRoutes(deps),

@@ -36,6 +36,8 @@ interface RouteBase {
   readonly summary: string;
   /** Status of the good answer; 200 when absent, 204 has no body. */
   readonly status?: number;
+  /** Largest JSON body, bytes; 256 KiB when absent. */
+  readonly maxBodyBytes?: number;
   /** Whether a change of what exists needs `If-Match`; absent where there is nothing to match. */
   readonly precondition?: 'required' | 'optional';
   /** The handler writes the answer itself (server-sent events). */

@@ -31,6 +31,7 @@ export function sessionRoutes({ sessions, signIn, audit, onAuditError }: Session
       tag: 'Session',
       summary: 'Sign in; sets the cookie, and answers a token when `bearer` is asked',
       body: SessionRequest,
+      maxBodyBytes: 8 * 1024,
       response: SessionView.extend({ token: z.string().optional() }),
       handler: async ({ req, res, body }) => {
         const name = body.user ?? body.email ?? '';

@@ -48,8 +48,7 @@ export function createChaosWatch({ clock, picture: pictureNow }: { clock: Pick<C
     const isAfter = expectation.phase === 'after';
     if (check.final || (isAfter && one.endedAtMs === undefined)) return;
     const sinceMs = isAfter ? (one.endedAtMs ?? now) : one.startedAtMs;
-    // The second in which it began or ended belongs to neither side.
-    const from = Math.floor(sinceMs / 1000) + 1;
+    const from = Math.floor(sinceMs / 1000) + expectation.skipS;
     const to = isAfter || one.endedAtMs === undefined ? Infinity : Math.floor(one.endedAtMs / 1000);
     const { observed, holds } = observe(expectation, { picture, before: one.before, from, to });
     check.observed = observed;

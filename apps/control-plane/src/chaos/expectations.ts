@@ -2,7 +2,7 @@
  * What is expected of a failure, as data: `observe` judges each against the live picture. `always` must never be false
  * while it is watched; `eventually` must become true within its seconds.
  */
-export type Expectation = { readonly phase: 'during' | 'after'; readonly mode: 'always' | 'eventually'; readonly withinS: number } & ExpectedFact;
+export type Expectation = { readonly phase: 'during' | 'after'; readonly mode: 'always' | 'eventually'; readonly withinS: number; /** Whole seconds at the beginning that are not looked at. */ readonly skipS: number } & ExpectedFact;
 
 export type ExpectedFact =
   /** No other tenant is refused, and none waits longer for capacity than before. */
@@ -11,6 +11,8 @@ export type ExpectedFact =
   | { readonly fact: 'tenant_refused'; readonly tenant: string; readonly outcomes: readonly ('throttled' | 'shed')[] }
   /** No call ends badly because of a provider or of us. */
   | { readonly fact: 'no_failed_calls' }
+  /** The same of calls that begin once streams in progress have been cut. */
+  | { readonly fact: 'no_new_call_fails' }
   /** Calls fail, and say so clearly. */
   | { readonly fact: 'clear_failures' }
   /** Streams that the provider cuts end with an error in the stream; they cannot be answered by another. */
@@ -36,12 +38,15 @@ export type ExpectedFact =
   /** New calls are refused because they could not be metered. */
   | { readonly fact: 'refused_unmetered' };
 
-const during = (withinS: number, fact: ExpectedFact): Expectation => ({ phase: 'during', mode: 'eventually', withinS, ...fact });
-const always = (fact: ExpectedFact): Expectation => ({ phase: 'during', mode: 'always', withinS: 0, ...fact });
-const after = (withinS: number, fact: ExpectedFact): Expectation => ({ phase: 'after', mode: 'eventually', withinS, ...fact });
+const during = (withinS: number, fact: ExpectedFact): Expectation => ({ phase: 'during', mode: 'eventually', withinS, skipS: 0, ...fact });
+// The second in which it begins holds what was before, too.
+const always = (fact: ExpectedFact, skipS = 1): Expectation => ({ phase: 'during', mode: 'always', withinS: 0, skipS, ...fact });
+const after = (withinS: number, fact: ExpectedFact): Expectation => ({ phase: 'after', mode: 'eventually', withinS, skipS: 1, ...fact });
 
 /** A provider's failed calls go on being retried; its breaker rests 10 s at first and longer each time, so its recovery is given this long. */
 const BREAKER_CLOSES_S = 90;
+/** Streams that a provider was sending when it died are cut, and are counted in the seconds after. */
+const CUT_S = 3;
 /** A person looks, mends and redrives. */
 const REDRIVE_S = 600;
 
@@ -71,7 +76,7 @@ export function expectProviderFault(kind: string, provider: string, latencyMs: n
       return [during(20, { fact: 'provider_failing', provider }), after(BREAKER_CLOSES_S, { fact: 'answered_again' })];
     default:
       return [
-        always({ fact: 'no_failed_calls' }),
+        always({ fact: 'no_new_call_fails' }, CUT_S),
         during(30, { fact: 'breaker', provider, state: 'open' }),
         during(30, { fact: 'others_answer', provider }),
         after(BREAKER_CLOSES_S, { fact: 'breaker', provider, state: 'closed' }),

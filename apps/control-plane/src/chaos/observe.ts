@@ -33,6 +33,8 @@ export function describe(fact: ExpectedFact): string {
       return `${fact.tenant} is ${fact.outcomes.join(' and ')}`;
     case 'no_failed_calls':
       return 'no call fails: inference does not notice';
+    case 'no_new_call_fails':
+      return 'no new call fails (streams that were being sent when it died are cut)';
     case 'clear_failures':
       return 'calls fail fast and clearly (502), and none hangs';
     case 'streams_cut':
@@ -76,6 +78,7 @@ export function observe(fact: ExpectedFact, watched: Watched): Observation {
       const sums = sumOutcomes(picture.tenants.filter(({ tenant }) => tenant === fact.tenant), watched);
       return { observed: fact.outcomes.map((outcome) => `${sums[outcome] ?? 0} ${outcome}`).join(', '), holds: total(sums) === 0 ? undefined : fact.outcomes.every((outcome) => (sums[outcome] ?? 0) > 0) };
     }
+    case 'no_new_call_fails':
     case 'no_failed_calls': {
       const sums = sumOutcomes(picture.tenants, watched);
       const failed = FAILED.reduce((sum, outcome) => sum + (sums[outcome] ?? 0), 0);

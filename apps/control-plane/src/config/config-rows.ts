@@ -1,7 +1,8 @@
 import { CONFIG_ROW, type ConfigSnapshot, type ConfigTable } from '@sluice/contracts';
 import { notOffered } from './not-offered.ts';
 
-const ID_FIELD = {
+/** Which field of a row holds the id that it is stored under. */
+export const ID_FIELD = {
   tenants: 'id',
   workspaces: 'slug',
   keys: 'keyId',

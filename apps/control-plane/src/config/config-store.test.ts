@@ -86,7 +86,7 @@ describe('configuration', () => {
   it('a seed that contradicts itself is refused with the field, and one that is there stays', async () => {
     const seed = demoSeed();
     const broken = { ...seed, tenants: seed.tenants.map((tenant) => ({ ...tenant, plan: 'gone' })) };
-    await expect(seedConfig({ repository: createMemoryConfigRepository(), clock: systemClock }, broken)).rejects.toThrow('tenants.acme.plan: there is no plan gone');
+    await expect(seedConfig({ repository: createMemoryConfigRepository(), clock: systemClock }, broken)).rejects.toThrow('tenants.0.plan: there is no plan gone');
     const { repository } = await start();
     expect(await seedConfig({ repository, clock: systemClock }, broken)).toBe(false);
   });

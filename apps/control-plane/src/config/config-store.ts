@@ -15,6 +15,8 @@ export interface RowChange {
 }
 
 export interface ChangeRequest {
+  /** The version of the whole configuration that the changes were made for; 412 when there is another by now. */
+  readonly ifConfigVersion?: number;
   readonly changes: readonly RowChange[];
   /** Made with the rows as they were, so that `before` is what this change replaced. */
   readonly audit: (before: ConfigSnapshot) => readonly AuditInput[];
@@ -80,6 +82,8 @@ export function createConfigStore(deps: { repository: ConfigRepository; patchesK
   async function attempt(request: ChangeRequest): Promise<ConfigPatch> {
     if (doubtful) await catchUp();
     const before = snapshot();
+    const { ifConfigVersion } = request;
+    if (ifConfigVersion !== undefined && ifConfigVersion !== before.version) throw stale(ifConfigVersion, before.version);
     const patch: ConfigPatch = { version: before.version + 1, changes: request.changes.map((change) => prepare(change)) };
     const after = applyPatch(before, patch);
     const faults = [...findTransitionFaults(before, after, request.changes), ...findFaults(after)];

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { SeedFile, type ConfigPatch } from '@sluice/contracts';
 import type { Clock } from '@sluice/contracts';
+import type { SecretBox } from '@sluice/service-kit';
 import { applySeed } from './apply-seed.ts';
-import { fieldPath, type RowFault } from './config-rows.ts';
+import { fieldPath } from './config-rows.ts';
 import type { ConfigRepository } from './config-repository.ts';
 
 /**
@@ -23,10 +24,10 @@ export async function readSeedFile(path: string): Promise<SeedFile> {
  * @returns whether it was empty.
  * @throws Error when the seed contradicts itself.
  */
-export async function seedConfig(deps: { repository: ConfigRepository; clock: Clock }, seed: SeedFile): Promise<boolean> {
+export async function seedConfig(deps: { repository: ConfigRepository; clock: Clock; secretBox?: SecretBox | undefined }, seed: SeedFile): Promise<boolean> {
   if ((await deps.repository.load()).version !== 0) return false;
-  const { patch, faults } = applySeed(seed, new Date(deps.clock.now()).toISOString());
-  if (faults.length > 0) throw new Error(`the seed contradicts itself: ${faults.map(sentence).join('; ')}`);
+  const { patch, faults } = applySeed(seed, new Date(deps.clock.now()).toISOString(), deps.secretBox);
+  if (faults.length > 0) throw new Error(`the seed contradicts itself: ${faults.map(({ path, message }) => `${path}: ${message}`).join('; ')}`);
   await deps.repository.commit(patch satisfies ConfigPatch, [
     {
       type: 'config.seeded',
@@ -37,5 +38,3 @@ export async function seedConfig(deps: { repository: ConfigRepository; clock: Cl
   ]);
   return true;
 }
-
-const sentence = (fault: RowFault): string => `${fault.table}.${fault.id}.${fault.path}: ${fault.message}`;

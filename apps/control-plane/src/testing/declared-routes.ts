@@ -11,6 +11,7 @@ export const DECLARED_ROUTES: Readonly<Record<RouteAuth, readonly string[]>> = {
     'get /openapi.json',
   ],
   viewer: [
+    'get /api/platform',
     'get /api/audit',
     'get /api/cells',
     'get /api/cells/:id',
@@ -49,6 +50,7 @@ export const DECLARED_ROUTES: Readonly<Record<RouteAuth, readonly string[]>> = {
     'get /api/workspaces/:slug/policy',
   ],
   operator: [
+    'post /api/platform/diff',
     'post /api/chaos/clock',
     'post /api/chaos/consumer',
     'post /api/chaos/disk',
@@ -72,6 +74,7 @@ export const DECLARED_ROUTES: Readonly<Record<RouteAuth, readonly string[]>> = {
     'post /api/workspaces/:slug/keys',
   ],
   admin: [
+    'post /api/platform/apply',
     'delete /api/cells/:id',
     'put /api/cells/:id',
     'post /api/ledger/corrections',

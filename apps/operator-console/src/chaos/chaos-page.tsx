@@ -17,15 +17,19 @@ const GROUPS = [
 
 /** Breaks something on purpose: says what to expect before it is pressed, and then whether it happened. */
 export function ChaosPage({ api, picture }: { api: OperatorApi; picture: OperatorState }) {
+  const now = Date.parse(picture.at);
+  const open = picture.chaos_reports.filter(({ phase }) => phase !== 'done');
+  const done = picture.chaos_reports.filter(({ phase }) => phase === 'done');
   return (
     <>
       {picture.chaos_enabled ? <Menu api={api} picture={picture} /> : <p className="notice info">Chaos is not enabled here (SLUICE_CHAOS=1 on the control plane enables it).</p>}
-      {picture.chaos_reports.length > 0 && <ChaosReports api={api} reports={picture.chaos_reports.slice(0, 4)} now={Date.parse(picture.at)} title="Expected and observed" />}
+      {open.length > 0 && <ChaosReports api={api} reports={open} now={now} title="Expected and observed" />}
       <Tenants picture={picture} />
       <div className="columns">
         <Providers picture={picture} />
         <Queues api={api} picture={picture} />
       </div>
+      {done.length > 0 && <ChaosReports api={api} reports={done} now={now} title="Earlier, with the verdicts" />}
     </>
   );
 }

@@ -17,9 +17,9 @@ export function ChaosReports({ api, reports, now, title }: { api: OperatorApi; r
   const refusal = useRefusal('operator');
   const running = reports.some(({ phase }) => phase === 'running');
   return (
-    <section className="panel reports" aria-labelledby="reports">
+    <section className="panel reports" aria-label={title}>
       <div className="section-head">
-        <h2 id="reports">{title}</h2>
+        <h2>{title}</h2>
         <span className="grow" />
         {running && (
           <button type="button" className="danger" disabled={refusal !== undefined || stop.isPending} title={refusal} onClick={() => stop.mutate()}>

@@ -3,13 +3,13 @@ import type { Policy } from '@sluice/contracts';
 
 type Path = readonly [string, ...string[]];
 
-const FIELDS: readonly { label: string; path: Path; unit: string }[] = [
-  { label: 'requests per second', path: ['limits', 'requests', 'perSecond'], unit: 'req/s' },
-  { label: 'burst', path: ['limits', 'requests', 'burst'], unit: 'requests' },
-  { label: 'in flight', path: ['limits', 'concurrency', 'inFlight'], unit: 'requests' },
-  { label: 'of which queued', path: ['limits', 'concurrency', 'queued'], unit: 'requests' },
-  { label: 'tokens per minute', path: ['limits', 'tokens', 'perMinute'], unit: 'tokens' },
-  { label: 'largest share of a pool', path: ['maxPoolSharePercent'], unit: 'percent' },
+const FIELDS: readonly { label: string; path: Path }[] = [
+  { label: 'requests per second', path: ['limits', 'requests', 'perSecond'] },
+  { label: 'burst, requests', path: ['limits', 'requests', 'burst'] },
+  { label: 'in flight', path: ['limits', 'concurrency', 'inFlight'] },
+  { label: 'of which queued', path: ['limits', 'concurrency', 'queued'] },
+  { label: 'tokens per minute', path: ['limits', 'tokens', 'perMinute'] },
+  { label: 'percent of a pool', path: ['maxPoolSharePercent'] },
 ];
 
 /** The limits that are changed most often. An empty field is the plan's. */
@@ -18,13 +18,13 @@ export function LimitFields({ document, effective, change }: { document: unknown
   return (
     <fieldset className="limit-fields">
       <legend className="muted">Limits of this workspace; an empty field is the plan's</legend>
-      {FIELDS.map(({ label, path, unit }) => {
+      {FIELDS.map(({ label, path }) => {
         const own = valueAt(document, path);
         const inherited = valueAt(effective, path);
         const field = `${id}-${path.join('.')}`;
         return (
           <label key={field} htmlFor={field}>
-            {label} <span className="muted">({unit})</span>
+            {label}
             <input id={field} inputMode="decimal" value={typeof own === 'number' ? String(own) : ''} placeholder={typeof inherited === 'number' ? `plan: ${inherited.toLocaleString('en-US')}` : 'no limit'} onChange={(event) => change(withValue(document, path, event.target.value, effective))} />
           </label>
         );

@@ -1,6 +1,6 @@
 import type { OperatorState } from '@sluice/contracts';
 
-const SHOWN = 10;
+const SHOWN = 8;
 
 /** What was out of the ordinary, newest first, in words. */
 export function Anomalies({ picture }: { picture: OperatorState }) {

@@ -4,6 +4,8 @@ import { Badge, formatBytes, formatDuration } from '@sluice/ui';
 type Gateway = OperatorState['gateways'][number];
 
 const STORE = { memory: 'own memory', valkey: 'Valkey', valkey_local_share: 'local share' } as const;
+/** Records reach the ledger within two or three seconds. */
+const LATE_RECORDS_MS = 10_000;
 const OLD_RECORDS_MS = 60_000;
 
 /** Gateways with the configuration they run and what waits on their disks. */
@@ -42,8 +44,8 @@ export function Gateways({ picture }: { picture: OperatorState }) {
                 <td className="num">{gateway.in_flight}</td>
                 <td className="num-left">
                   {gateway.outbox.pending === 0 ? 'empty' : `${gateway.outbox.pending.toLocaleString('en-US')} waiting`}{' '}
-                  {gateway.outbox.pending > 0 && gateway.outbox.oldest_age_ms >= 1_000 && (
-                    <Badge tone={gateway.outbox.oldest_age_ms > OLD_RECORDS_MS ? 'bad' : 'plain'}>oldest {formatDuration(gateway.outbox.oldest_age_ms)}</Badge>
+                  {gateway.outbox.pending > 0 && gateway.outbox.oldest_age_ms >= LATE_RECORDS_MS && (
+                    <Badge tone={gateway.outbox.oldest_age_ms > OLD_RECORDS_MS ? 'bad' : 'warn'}>oldest {formatDuration(gateway.outbox.oldest_age_ms)}</Badge>
                   )}
                 </td>
                 <td>{gateway.store === 'valkey_local_share' ? <Badge tone="warn">{STORE[gateway.store]}</Badge> : STORE[gateway.store]}</td>

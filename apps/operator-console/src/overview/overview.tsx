@@ -17,10 +17,14 @@ export function Overview({ api, picture }: { api: OperatorApi; picture: Operator
       {open.length > 0 && <ChaosReports api={api} reports={open} now={Date.parse(picture.at)} title="Broken on purpose" />}
       <Tenants picture={picture} />
       <div className="columns">
-        <Providers picture={picture} />
-        <Queues api={api} picture={picture} />
-        <Gateways picture={picture} />
-        <Anomalies picture={picture} />
+        <div className="stacked">
+          <Providers picture={picture} />
+          <Gateways picture={picture} />
+        </div>
+        <div className="stacked">
+          <Queues api={api} picture={picture} />
+          <Anomalies picture={picture} />
+        </div>
       </div>
     </>
   );

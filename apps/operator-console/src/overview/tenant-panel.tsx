@@ -22,6 +22,7 @@ export function TenantPanel({ tenant, max }: { tenant: Tenant; max: number }) {
         </h3>
         <span className="muted">
           {tenant.plan}
+          {limit === undefined ? '' : ` · ${limit} req/s`}
           {concurrency === undefined ? '' : ` · ${concurrency.inFlight} in flight`}
         </span>
         <span className="grow" />

@@ -2,9 +2,8 @@ import type { OperatorState } from '@sluice/contracts';
 import { groupCounts, OutcomeLegend } from '@sluice/ui';
 import { TenantPanel } from './tenant-panel.tsx';
 
-/** Every tenant's last two minutes on one scale, so that they can be compared. */
+/** Every tenant's last two minutes, each on a scale of its own: on the flooder's the others' bars would vanish. */
 export function Tenants({ picture }: { picture: OperatorState }) {
-  const max = scaleOf(picture.tenants);
   return (
     <section aria-labelledby="tenants">
       <div className="section-head">
@@ -16,7 +15,7 @@ export function Tenants({ picture }: { picture: OperatorState }) {
       ) : (
         <div className="tenants">
           {picture.tenants.map((tenant) => (
-            <TenantPanel key={tenant.tenant} tenant={tenant} max={max} />
+            <TenantPanel key={tenant.tenant} tenant={tenant} max={scaleOf(tenant)} />
           ))}
         </div>
       )}
@@ -24,9 +23,12 @@ export function Tenants({ picture }: { picture: OperatorState }) {
   );
 }
 
-/** A round number above the greatest second. */
-export function scaleOf(tenants: OperatorState['tenants']): number {
-  const greatest = Math.max(1, ...tenants.flatMap((tenant) => tenant.seconds.map(({ outcomes }) => Object.values(groupCounts(outcomes)).reduce((total, count) => total + count, 0))));
+/** Small traffic is drawn small. */
+const LEAST = 10;
+
+/** A round number above the tenant's greatest second. */
+export function scaleOf({ seconds }: Pick<OperatorState['tenants'][number], 'seconds'>): number {
+  const greatest = Math.max(LEAST, ...seconds.map(({ outcomes }) => Object.values(groupCounts(outcomes)).reduce((total, count) => total + count, 0)));
   const step = 10 ** Math.floor(Math.log10(greatest));
   return [1, 2, 5, 10].map((factor) => factor * step).find((round) => round >= greatest) ?? greatest;
 }

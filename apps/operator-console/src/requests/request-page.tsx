@@ -222,4 +222,4 @@ function Price({ row, corrections }: { row: LedgerRow; corrections: readonly Led
   );
 }
 
-const ms = (value: number): string => (value < 10 ? `${value.toFixed(1)} ms` : value < 10_000 ? `${Math.round(value)} ms` : `${(value / 1000).toFixed(1)} s`);
+const ms = (value: number): string => (value < 10 ? `${value.toFixed(1)} ms` : value < 2_000 ? `${Math.round(value)} ms` : `${(value / 1000).toFixed(1)} s`);

@@ -63,7 +63,7 @@ function Traffic({ tenant }: { tenant: StateTenant }) {
         <span className="grow" />
         <OutcomeLegend />
       </div>
-      <OutcomeBars label={tenant.name} seconds={tenant.seconds} max={scaleOf([tenant])} limit={limitOf(tenant)} />
+      <OutcomeBars label={tenant.name} seconds={tenant.seconds} max={Math.max(scaleOf(tenant), limitOf(tenant) ?? 0)} limit={limitOf(tenant)} />
       <div className="columns tight">
         <dl className="facts num">
           {OUTCOME_GROUPS.map(({ id, word }) => (
