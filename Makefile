@@ -34,8 +34,8 @@ typecheck: ## check the types of sources and tests
 build: ## build every project
 	@$(RUN) build
 
-bench: ## reproduce the numbers that the READMEs claim
-	@$(RUN) bench
+bench: ## reproduce the numbers that the READMEs claim; DATA=folder with routing tables
+	@$(RUN) bench $(if $(DATA),--data $(DATA))
 
 chaos: ## induce failures and assert recovery
 	@$(RUN) chaos

@@ -1,3 +1,6 @@
+import { join } from 'node:path';
+import { frontierOptions } from '../frontier/frontier-options.ts';
+import { benchFrontier } from '../frontier/frontier-section.ts';
 import type { StackSettings } from '../stack/settings.ts';
 import { runBenchScript, type Core } from './bench-process.ts';
 import { startBenchTargets, type BenchTargets } from './bench-targets.ts';
@@ -18,17 +21,31 @@ const SECTIONS: Readonly<Record<string, Section>> = {
   ledger: ({ root }, rounds) => benchScript(root, 'apps/control-plane/src/bench/ledger-insert.bench.ts', 'any', { BENCH_ROUNDS: String(rounds) }),
 };
 
+type LibrarySection = (settings: StackSettings, words: readonly string[]) => void;
+
+/** Sections that ask a library alone: no gateway, nothing started. */
+const LIBRARY_SECTIONS: Readonly<Record<string, LibrarySection>> = {
+  frontier: ({ dataDir, env }, words) => void benchFrontier({ ...frontierOptions(env, words), plots: join(dataDir, 'plots'), print: (line) => console.log(line) }),
+};
+
 /**
  * Reproduces the figures that the READMEs claim, beside baselines of the same run. `BENCH_ROUNDS` and `BENCH_SECONDS`
  * change the length, `BENCH_ONLY` names sections with commas between, `BENCH_PROFILE=<folder>` keeps a CPU profile of the
  * gateway.
  */
-export async function bench({ root, env }: StackSettings): Promise<number> {
+export async function bench(settings: StackSettings, words: readonly string[] = []): Promise<number> {
+  const { root, env } = settings;
   const rounds = Number(env['BENCH_ROUNDS'] ?? '3');
   const seconds = Number(env['BENCH_SECONDS'] ?? '6');
-  const wanted = env['BENCH_ONLY']?.split(',') ?? Object.keys(SECTIONS);
-  const unknown = wanted.filter((name) => !Object.hasOwn(SECTIONS, name));
-  if (unknown.length > 0) throw new RangeError(`BENCH_ONLY names ${unknown.join(', ')}; the sections are ${Object.keys(SECTIONS).join(', ')}`);
+  const wanted = env['BENCH_ONLY']?.split(',') ?? [...Object.keys(SECTIONS), ...Object.keys(LIBRARY_SECTIONS)];
+  const unknown = wanted.filter((name) => !Object.hasOwn(SECTIONS, name) && !Object.hasOwn(LIBRARY_SECTIONS, name));
+  if (unknown.length > 0) throw new RangeError(`BENCH_ONLY names ${unknown.join(', ')}; the sections are ${[...Object.keys(SECTIONS), ...Object.keys(LIBRARY_SECTIONS)].join(', ')}`);
+  if (wanted.some((name) => Object.hasOwn(SECTIONS, name))) await benchTargets(root, env, wanted, rounds, seconds);
+  for (const [name, run] of Object.entries(LIBRARY_SECTIONS)) if (wanted.includes(name)) run(settings, words);
+  return 0;
+}
+
+async function benchTargets(root: string, env: NodeJS.ProcessEnv, wanted: readonly string[], rounds: number, seconds: number): Promise<void> {
   const targets = await startBenchTargets(root, env);
   try {
     if (targets.targets.every((target) => target.name !== 'nginx')) console.log('nginx is not installed: nothing is compared with it.');
@@ -38,7 +55,6 @@ export async function bench({ root, env }: StackSettings): Promise<number> {
   } finally {
     await targets.close();
   }
-  return 0;
 }
 
 /** A project's own benchmark. */

@@ -1,4 +1,5 @@
 import type { DeepCheck } from '../deep/deep-check.ts';
+import { frontierCheck } from '../deep/frontier-check.ts';
 import { ledgerScale } from '../deep/ledger-scale.ts';
 import { outboxCheck } from '../deep/outbox-check.ts';
 import { runDeepChecks } from '../deep/run-deep-checks.ts';
@@ -22,6 +23,7 @@ const CHECKS: readonly DeepCheck[] = [
   terraformCheck,
   outboxCheck,
   valkeyCluster,
+  frontierCheck,
 ];
 
 /** The long versions of `verify`: minutes each. Words after the verb select checks by name: `make verify-deep CHECK=terraform`. */

@@ -15,11 +15,14 @@ export function risingHull(points: readonly FrontierPoint[]): FrontierPoint[] {
   return hull;
 }
 
-/** Average improvement in quality: mean quality of the hull over the costs of the points (RouterBench). */
-export function averageQuality(points: readonly FrontierPoint[]): number {
+/**
+ * Average improvement in quality: mean quality of the hull over a range of costs (RouterBench).
+ *
+ * @param from the cheapest point when absent. No point may be cheaper.
+ * @param to the dearest point when absent; give the same range where two sets of points are compared.
+ */
+export function averageQuality(points: readonly FrontierPoint[], from = Math.min(...points.map(({ cost }) => cost)), to = Math.max(...points.map(({ cost }) => cost))): number {
   const hull = risingHull(points);
-  const from = Math.min(...points.map(({ cost }) => cost));
-  const to = Math.max(...points.map(({ cost }) => cost));
   let area = 0;
   for (let i = 1; i < hull.length; i += 1) {
     const [left, right] = [hull[i - 1] as FrontierPoint, hull[i] as FrontierPoint];

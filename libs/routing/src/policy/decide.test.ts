@@ -25,6 +25,15 @@ describe('a decision', () => {
     expect(decide(FOUR, { ...rule, threshold: 0.99 }, 0)).toMatchObject({ base: 'max', fallback: true });
   });
 
+  it('weighs cost against one reference for all requests where one is set, so that a dear request saves sooner', () => {
+    const settings = { ...SETTINGS, threshold: 0, rule: 'utility' as const, costWeight: 0.1, referenceCost: 10_000 };
+    const times = (factor: number) => FOUR.map((candidate) => ({ ...candidate, costNanoUsd: candidate.costNanoUsd * factor }));
+    expect([0.1, 1, 3, 50].map((factor) => decide(times(factor), settings, 0)?.base)).toEqual(['max', 'pro', 'mini', 'nano']);
+    const { referenceCost: _none, ...relative } = settings;
+    expect([0.1, 1, 3, 50].map((factor) => decide(times(factor), relative, 0)?.base)).toEqual(['pro', 'pro', 'pro', 'pro']);
+    expect(() => decide(FOUR, { ...settings, referenceCost: 0 }, 0)).toThrow('reference cost');
+  });
+
   it('has nothing to say when every candidate is excluded, and never draws an excluded one', () => {
     expect(decide([arm('a', 1, 0.9, 0, 'not allowed')], SETTINGS, 0)).toBeUndefined();
     const decision = decide([arm('a', 1, 0.9, 0, 'not allowed'), arm('b', 2, 0.9)], SETTINGS, 0.999);

@@ -24,6 +24,11 @@ export interface DecisionSettings {
   readonly floor: number;
   /** Weight of cost in the utility: what the dearest candidate's whole cost is worth in quality. */
   readonly costWeight: number;
+  /**
+   * What `costWeight` weighs instead of the dearest candidate of the request, in the candidates' unit, above 0: one cost for
+   * all requests, such as the mean of the dearest. Then a dear request gives up more quality to save than a cheap one does.
+   */
+  readonly referenceCost?: number;
   /** Which arm to stand on; the cheapest that is good enough when absent. */
   readonly rule?: BaseRule;
   /**
@@ -78,9 +83,12 @@ export function decide(candidates: readonly Candidate[], settings: DecisionSetti
     if (!(costNanoUsd >= 0) || !Number.isFinite(costNanoUsd) || !Number.isFinite(prediction.mean) || !(prediction.width >= 0)) throw new RangeError(`model ${model} has a cost or a prediction that is not a number`);
   }
   const { alpha, threshold, costWeight } = settings;
-  const referenceCost = Math.max(...eligible.map(({ costNanoUsd }) => costNanoUsd));
+  if (settings.referenceCost !== undefined && !(settings.referenceCost > 0)) throw new RangeError(`the reference cost must be above 0, not ${settings.referenceCost}`);
+  const dearest = Math.max(...eligible.map(({ costNanoUsd }) => costNanoUsd));
+  // A share of the dearest is cut at 1 (of excluded arms too); a cost beyond the fixed reference counts in full.
+  const utilityOf = (quality: number, cost: number): number => (settings.referenceCost === undefined ? costAdjusted(quality, cost, dearest, costWeight) : quality - (costWeight * cost) / settings.referenceCost);
   const judged = eligible.map(({ prediction }) => judge(prediction, alpha, threshold));
-  const utilities = eligible.map(({ prediction, costNanoUsd }) => costAdjusted(prediction.mean, costNanoUsd, referenceCost, costWeight));
+  const utilities = eligible.map(({ prediction, costNanoUsd }) => utilityOf(prediction.mean, costNanoUsd));
   const base = baseArm(settings.rule ?? 'cheapest', judged, eligible.map(({ costNanoUsd }) => costNanoUsd), utilities);
   const open = eligible.map((_, i) => i).filter((i) => i === base.arm || judged[i]?.confidence !== 'rejected');
   const weights = withFloor(inverseGapWeights(open.map((i) => utilities[i] as number), settings.gamma, open.indexOf(base.arm)), settings.floor);
@@ -91,7 +99,7 @@ export function decide(candidates: readonly Candidate[], settings: DecisionSetti
     const { model, costNanoUsd, prediction, excluded } = candidate;
     const at = eligible.indexOf(candidate);
     const { mean, lower, upper, confidence } = judged[at] ?? judge(prediction, alpha, threshold);
-    const utility = utilities[at] ?? costAdjusted(mean, costNanoUsd, referenceCost, costWeight);
+    const utility = utilities[at] ?? utilityOf(mean, costNanoUsd);
     const place = open.indexOf(at);
     return { model, costNanoUsd, mean, lower, upper, confidence, utility, probability: at < 0 || place < 0 ? 0 : (weights[place] as number), ...(excluded === undefined ? {} : { excluded }) };
   });
