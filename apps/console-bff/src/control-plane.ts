@@ -1,32 +1,45 @@
-import {
-  CreateKeyResponse,
-  Principal,
-  PRINCIPAL_HEADER,
-  TenantKeys,
-  TenantOverview,
-  TenantRequests,
-  TenantUsage,
-  type Clock,
-  type CreateKeyRequest,
-} from '@sluice/contracts';
-import { ProblemError, signPrincipal } from '@sluice/service-kit';
+import { Principal, PRINCIPAL_HEADER, type AcceptInvitationRequest, type Clock } from '@sluice/contracts';
+import { ProblemError, signPrincipal, type FieldFault } from '@sluice/service-kit';
 import { z } from 'zod';
 
-/** What the BFF asks the control plane. Every method throws a ProblemError 502 when it does not answer as agreed. */
+/** In whose name and of which workspace something is asked. */
+export interface Scope {
+  readonly principal: Principal;
+  readonly slug: string;
+}
+
+export interface Asked<T> {
+  readonly value: T;
+  /** Version of what was read, for `If-Match`. */
+  readonly etag: string | undefined;
+}
+
+export interface Change {
+  readonly method: 'POST' | 'PUT' | 'DELETE';
+  /** Below the workspace, such as `/keys`; parts that a caller gave are encoded. */
+  readonly path: string;
+  readonly body?: unknown;
+  readonly ifMatch?: string | undefined;
+}
+
+export type Changed<T> = ({ readonly kind: 'done' } & Asked<T>) | { readonly kind: 'conflict'; readonly body: unknown; readonly etag: string | undefined } | { readonly kind: 'missing' };
+
+/**
+ * What the BFF asks the control plane, always in a person's name, who is signed into each call. Every method throws a ProblemError 502 when it does
+ * not answer as agreed, and 400 or 409 with the control plane's words for people when it refuses what the person sent.
+ */
 export interface ControlPlane {
   /** The person; undefined when e-mail and password do not match. Throws 429 while the account is locked out. */
   signIn(email: string, password: string, address?: string): Promise<Principal | undefined>;
+  /** The person with the roles of now; undefined once the account is gone. */
+  now(principal: Principal): Promise<Principal | undefined>;
   /** Has a sign-out recorded. Never throws: whoever signs out is signed out. */
   signedOut(principal: Principal): Promise<void>;
-  /** Undefined when the workspace is not there. */
-  overview(principal: Principal, slug: string): Promise<TenantOverview | undefined>;
-  usage(principal: Principal, slug: string, query: Record<string, string>): Promise<TenantUsage | undefined>;
-  requests(principal: Principal, slug: string, query: Record<string, string>): Promise<TenantRequests | undefined>;
-  keys(principal: Principal, slug: string): Promise<TenantKeys | undefined>;
-  /** Throws a ProblemError 400 that names the wrong field when the control plane refuses the key. */
-  createKey(principal: Principal, slug: string, key: CreateKeyRequest): Promise<CreateKeyResponse | undefined>;
-  /** False when the workspace has no such key. */
-  revokeKey(principal: Principal, slug: string, keyId: string): Promise<boolean>;
+  /** Throws 401 for an invitation that is not valid or a wrong password, 429 while the account is locked out. */
+  acceptInvitation(request: AcceptInvitationRequest): Promise<void>;
+  /** Undefined when the workspace, or the thing in it, is not there. */
+  read<S extends z.ZodType>(schema: S, scope: Scope, path: string, query?: Readonly<Record<string, string>>): Promise<Asked<z.output<S>> | undefined>;
+  change<S extends z.ZodType>(schema: S, scope: Scope, change: Change): Promise<Changed<z.output<S>>>;
 }
 
 export interface ControlPlaneOptions {
@@ -40,9 +53,15 @@ export interface ControlPlaneOptions {
   onFault?: (fault: unknown) => void;
 }
 
-const Refusal = z.object({ errors: z.array(z.object({ path: z.string(), message: z.string() })).default([]) });
-/** Fields of the control plane's keys as the console names them; another one's name is not told. */
-const SNAKE: Readonly<Record<string, string>> = { name: 'name', expiresAt: 'expires_at', allowModels: 'allow_models', allowAddresses: 'allow_addresses' };
+const Refusal = z.object({ title: z.string().optional(), detail: z.string().optional(), errors: z.array(z.object({ path: z.string(), message: z.string() })).default([]) });
+/** A test of a webhook waits for its receiver. */
+const SLOW_MS = 15_000;
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
 
 export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   const { baseUrl, token, principalKey, clock, timeoutMs = 5000, onFault = () => {} } = options;
@@ -52,88 +71,101 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     return new ProblemError(502, 'The control plane does not answer', { detail: 'Inference is not affected. Try again in a moment.', cause: fault });
   }
 
-  async function call(path: string, init: RequestInit): Promise<{ status: number; headers: Headers; body: unknown }> {
+  async function call(path: string, init: RequestInit, limitMs = timeoutMs): Promise<Answer> {
     try {
       const res = await fetch(baseUrl + path, {
         ...init,
         headers: { ...(init.headers as Record<string, string>), authorization: `Bearer ${token}` },
         redirect: 'error',
-        signal: AbortSignal.timeout(timeoutMs),
+        signal: AbortSignal.timeout(limitMs),
       });
-      const text = await res.text();
-      return { status: res.status, headers: res.headers, body: res.status === 200 || res.status === 201 || res.status === 400 ? JSON.parse(text) : undefined };
+      return { status: res.status, headers: res.headers, text: await res.text() };
     } catch (error) {
       throw unavailable(error);
     }
   }
 
-  function read<S extends z.ZodType>(schema: S, body: unknown): z.output<S> {
+  function parse<S extends z.ZodType>(schema: S, text: string): z.output<S> {
+    let body: unknown;
+    try {
+      body = JSON.parse(text);
+    } catch (error) {
+      throw unavailable(error);
+    }
     const parsed = schema.safeParse(body);
     if (!parsed.success) throw unavailable(parsed.error);
     return parsed.data;
   }
 
+  /** What a person did wrong, in the control plane's words; nothing else of its answer. */
+  function refusal({ status, headers, text }: Answer): ProblemError {
+    if (status === 403) return new ProblemError(403, 'Your role in this workspace does not allow this');
+    if (status === 429) return lockedOut(headers);
+    if (status !== 400 && status !== 409 && status !== 428) return unavailable(new Error(`the control plane answered ${status}`));
+    const { title, detail, errors } = parse(Refusal, text);
+    const faults: FieldFault[] = errors.map(({ path, message }) => ({ path, message }));
+    return new ProblemError(status, title ?? 'The request was refused', { ...(detail === undefined ? {} : { detail }), ...(faults.length === 0 ? {} : { errors: faults }) });
+  }
+
   const signed = (principal: Principal): Record<string, string> => ({ [PRINCIPAL_HEADER]: signPrincipal(principal, principalKey, clock) });
-
-  async function ask<S extends z.ZodType>(schema: S, principal: Principal, path: string, query: Record<string, string>): Promise<z.output<S> | undefined> {
-    const search = new URLSearchParams(query).toString();
-    const answer = await call(`${path}${search === '' ? '' : `?${search}`}`, { headers: signed(principal) });
-    if (answer.status === 404) return undefined;
-    if (answer.status !== 200) throw unavailable(new Error(`the control plane answered ${answer.status}`));
-    return read(schema, answer.body);
-  }
-
-  async function createKey(principal: Principal, slug: string, key: CreateKeyRequest): Promise<CreateKeyResponse | undefined> {
-    const answer = await call(`${workspacePath(slug)}/keys`, {
-      method: 'POST',
-      headers: { ...signed(principal), 'content-type': 'application/json' },
-      body: JSON.stringify(key),
-    });
-    if (answer.status === 404) return undefined;
-    // What the person asked for is wrong, not the control plane: say which field, in the console's own names.
-    if (answer.status === 400) throw new ProblemError(400, 'This key cannot be made', { errors: read(Refusal, answer.body).errors.map(({ path, message }) => ({ path: SNAKE[path.split('.')[0] ?? ''] ?? '', message })) });
-    if (answer.status !== 201) throw unavailable(new Error(`the control plane answered ${answer.status}`));
-    return read(CreateKeyResponse, answer.body);
-  }
-
-  async function revokeKey(principal: Principal, slug: string, keyId: string): Promise<boolean> {
-    const { status } = await call(`${workspacePath(slug)}/keys/${encodeURIComponent(keyId)}`, { method: 'DELETE', headers: signed(principal) });
-    if (status !== 204 && status !== 404) throw unavailable(new Error(`the control plane answered ${status}`));
-    return status === 204;
-  }
-
-  const workspacePath = (slug: string): string => `/internal/workspaces/${encodeURIComponent(slug)}`;
+  const json = { 'content-type': 'application/json' };
+  const pathOf = ({ slug }: Scope, path: string): string => `/internal/workspaces/${encodeURIComponent(slug)}${path}`;
+  const etagOf = ({ headers }: Answer): string | undefined => headers.get('etag') ?? undefined;
 
   return {
     async signIn(email, password, address) {
-      const answer = await call('/internal/people/session', {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ email, password, ...(address !== undefined && { address }) }),
-      });
+      const answer = await call('/internal/people/session', { method: 'POST', headers: json, body: JSON.stringify({ email, password, ...(address !== undefined && { address }) }) });
       if (answer.status === 401) return undefined;
-      if (answer.status === 429) {
-        const retryAfter = answer.headers.get('retry-after');
-        throw new ProblemError(429, 'Too many failed attempts', {
-          detail: 'Wait before you try again.',
-          headers: retryAfter !== null && /^\d+$/.test(retryAfter) ? { 'retry-after': retryAfter } : {},
-        });
-      }
-      if (answer.status !== 200) throw unavailable(new Error(`the control plane answered ${answer.status}`));
-      return read(Principal, answer.body);
+      if (answer.status !== 200) throw refusal(answer);
+      return parse(Principal, answer.text);
+    },
+    async now(principal) {
+      const answer = await call('/internal/people/session/now', { method: 'POST', headers: signed(principal) });
+      if (answer.status === 404) return undefined;
+      if (answer.status !== 200) throw refusal(answer);
+      return parse(Principal, answer.text);
     },
     async signedOut(principal) {
       try {
-        await call('/internal/people/session/ended', { method: 'POST', headers: { [PRINCIPAL_HEADER]: signPrincipal(principal, principalKey, clock) } });
+        await call('/internal/people/session/ended', { method: 'POST', headers: signed(principal) });
       } catch {
         // `call` has told of it.
       }
     },
-    overview: (principal, slug) => ask(TenantOverview, principal, `${workspacePath(slug)}/overview`, {}),
-    usage: (principal, slug, query) => ask(TenantUsage, principal, `${workspacePath(slug)}/usage`, query),
-    requests: (principal, slug, query) => ask(TenantRequests, principal, `${workspacePath(slug)}/requests`, query),
-    keys: (principal, slug) => ask(TenantKeys, principal, `${workspacePath(slug)}/keys`, {}),
-    createKey,
-    revokeKey,
+    async acceptInvitation(request) {
+      const answer = await call('/internal/people/invitations', { method: 'POST', headers: json, body: JSON.stringify(request) });
+      if (answer.status === 401) throw new ProblemError(401, 'The invitation is not valid, or the password is not that of the account');
+      if (answer.status !== 204) throw refusal(answer);
+    },
+    async read(schema, scope, path, query = {}) {
+      const search = new URLSearchParams(query).toString();
+      const answer = await call(`${pathOf(scope, path)}${search === '' ? '' : `?${search}`}`, { headers: signed(scope.principal) });
+      if (answer.status === 404) return undefined;
+      if (answer.status !== 200) throw refusal(answer);
+      return { value: parse(schema, answer.text), etag: etagOf(answer) };
+    },
+    async change(schema, scope, { method, path, body, ifMatch }) {
+      const answer = await call(
+        pathOf(scope, path),
+        {
+          method,
+          headers: { ...signed(scope.principal), ...(body === undefined ? {} : json), ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }) },
+          ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        },
+        Math.max(timeoutMs, SLOW_MS),
+      );
+      if (answer.status === 404) return { kind: 'missing' };
+      if (answer.status === 412) return { kind: 'conflict', body: parse(z.unknown(), answer.text), etag: etagOf(answer) };
+      if (answer.status < 200 || answer.status > 204) throw refusal(answer);
+      return { kind: 'done', value: answer.status === 204 ? parse(schema, '{}') : parse(schema, answer.text), etag: etagOf(answer) };
+    },
   };
+}
+
+function lockedOut(headers: Headers): ProblemError {
+  const retryAfter = headers.get('retry-after');
+  return new ProblemError(429, 'Too many failed attempts', {
+    detail: 'Wait before you try again.',
+    headers: retryAfter !== null && /^\d+$/.test(retryAfter) ? { 'retry-after': retryAfter } : {},
+  });
 }

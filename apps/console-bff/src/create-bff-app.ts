@@ -4,9 +4,13 @@ import { Slug, type Clock } from '@sluice/contracts';
 import { createApp, finishApp, serveOpenApi, type ApiRoute, type Logger, type Metrics } from '@sluice/service-kit';
 import type { ControlPlane } from './control-plane.ts';
 import { originCheck } from './origin-check.ts';
-import { SCOPED_ROUTES, type ScopedRoute } from './route-table.ts';
+import type { PlaygroundPool } from './playground/pool.ts';
+import { playgroundRoute } from './playground/playground-route.ts';
+import { createPrincipalOf } from './principal-of.ts';
+import { SCOPED_ROUTES } from './route-table.ts';
+import type { ScopedRoute } from './routes/scoped-route.ts';
 import { scopedHandler } from './scope.ts';
-import { addSessionRoutes, createPrincipalOf, SESSION_ROUTES } from './session-routes.ts';
+import { addSessionRoutes, SESSION_ROUTES } from './session-routes.ts';
 import type { Sessions } from './sessions.ts';
 
 export interface BffDeps {
@@ -15,14 +19,20 @@ export interface BffDeps {
   controlPlane: ControlPlane;
   sessions: Sessions;
   clock: Pick<Clock, 'now'>;
+  /** Where the playground calls, and the key that signs who acts there. */
+  gatewayUrl: string;
+  principalKey: string;
+  pool: PlaygroundPool;
   allowedOrigins: readonly string[];
   /** `Host` headers to answer; all when absent. */
   allowedHosts?: readonly string[];
 }
 
 /** The console's backend as an Express application. */
-export function createBffApp({ logger, metrics, controlPlane, sessions, clock, allowedOrigins, allowedHosts }: BffDeps): Express {
-  const app = createApp({ logger, ...(allowedHosts === undefined ? {} : { allowedHosts }) });
+export function createBffApp({ logger, metrics, controlPlane, sessions, clock, gatewayUrl, principalKey, pool, allowedOrigins, allowedHosts }: BffDeps): Express {
+  const routes = scopedRoutes({ gatewayUrl, principalKey, pool, clock });
+  // The playground takes prompts; everything else is small.
+  const app = createApp({ logger, jsonLimit: '2mb', ...(allowedHosts === undefined ? {} : { allowedHosts }) });
   const answers = metrics.counter('sluice_bff_answers_total', 'Answers of the console backend', ['route', 'status']);
 
   app.use(function count(req, res, next) {
@@ -37,29 +47,30 @@ export function createBffApp({ logger, metrics, controlPlane, sessions, clock, a
   app.get('/health', (_req, res) => void res.json({ status: 'ok' }));
   serveOpenApi(app, {
     title: 'Sluice tenant console',
-    description: 'What a customer may see of the workspaces in which he has a role. Routes without an answer schema are not built and answer 501.',
-    routes: [...SESSION_ROUTES, ...SCOPED_ROUTES.map(describe)],
+    description: 'What a customer may see and change of the workspaces in which they have a role.',
+    routes: [...SESSION_ROUTES, ...routes.map(describe)],
   });
-  addSessionRoutes(app, { sessions, controlPlane });
-  const principalOf = createPrincipalOf(sessions);
-  for (const route of SCOPED_ROUTES) app[route.method](route.path, scopedHandler(route, { controlPlane, principalOf, clock }));
+  const principalOf = createPrincipalOf({ sessions, controlPlane, clock });
+  addSessionRoutes(app, { sessions, controlPlane, principalOf });
+  for (const route of routes) app[route.method](route.path, scopedHandler(route, { controlPlane, principalOf, clock }));
   finishApp(app, { logger });
   return app;
+}
+
+/** Every route of a workspace. */
+export function scopedRoutes(playground: Parameters<typeof playgroundRoute>[0]): readonly ScopedRoute[] {
+  return [...SCOPED_ROUTES, playgroundRoute(playground)];
 }
 
 function describe(route: ScopedRoute): ApiRoute {
   return {
     method: route.method,
     path: route.path,
-    summary: `${route.summary} (${route.permission})${route.built === undefined ? '. Not built: 501' : ''}`,
+    summary: `${route.summary} (${route.permission})`,
     auth: 'session',
     query: z.object({ workspace: Slug }),
-    ...(route.built === undefined
-      ? { status: 501 }
-      : {
-          ...(route.built.status === undefined ? {} : { status: route.built.status }),
-          ...(route.built.body === undefined ? {} : { body: route.built.body }),
-          ...(route.built.view === undefined ? {} : { response: route.built.view }),
-        }),
+    ...(route.status === undefined ? {} : { status: route.status }),
+    ...(route.body === undefined ? {} : { body: route.body }),
+    ...(route.view === undefined ? {} : { response: route.view }),
   };
 }

@@ -1,8 +1,8 @@
-import type { Request, RequestHandler } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import { ROLE_PERMISSIONS, type Clock, type Principal } from '@sluice/contracts';
-import { parseBody, parseQuery, ProblemError } from '@sluice/service-kit';
+import { parseBody, parseQuery, ProblemError, requestIdOf } from '@sluice/service-kit';
 import type { ControlPlane } from './control-plane.ts';
-import type { ScopedRoute } from './route-table.ts';
+import type { ScopedAnswer, ScopedRoute } from './routes/scoped-route.ts';
 
 /** The one answer for what is not there and for what belongs to somebody else; it says nothing of what was asked for. */
 export function notFound(): ProblemError {
@@ -12,7 +12,7 @@ export function notFound(): ProblemError {
 export interface ScopeDeps {
   controlPlane: ControlPlane;
   /** The signed-in person. @throws ProblemError 401 */
-  principalOf: (req: Request) => Principal;
+  principalOf: (req: Request) => Promise<Principal>;
   clock: Pick<Clock, 'now'>;
 }
 
@@ -22,7 +22,7 @@ export interface ScopeDeps {
  */
 export function scopedHandler(route: ScopedRoute, { controlPlane, principalOf, clock }: ScopeDeps): RequestHandler {
   return async function scoped(req, res) {
-    const principal = principalOf(req);
+    const principal = await principalOf(req);
     const slug = req.query['workspace'];
     if (typeof slug !== 'string') throw new ProblemError(400, 'Name one workspace', { detail: 'Add ?workspace=<slug> to the address.' });
     const role = Object.hasOwn(principal.roles, slug) ? principal.roles[slug] : undefined;
@@ -31,15 +31,54 @@ export function scopedHandler(route: ScopedRoute, { controlPlane, principalOf, c
     if (!permissions.includes(route.permission)) {
       throw new ProblemError(403, 'Your role in this workspace does not allow this', { detail: `It needs the permission ${route.permission}.` });
     }
-    if (route.built === undefined) throw new ProblemError(501, 'This part of the console is not built yet');
-    const { built } = route;
-    const query = built.query === undefined ? {} : parseQuery(built.query, req);
-    const body = built.body === undefined ? undefined : parseBody(built.body, req);
-    const params = req.params as Record<string, string>;
-    const view = await built.answer(controlPlane, { principal, slug, query, params, body, nowMs: clock.now(), sight: { cost: permissions.includes('cost:read') } });
-    if (view === undefined) throw notFound();
-    res.set('cache-control', 'private, no-store').status(built.status ?? 200);
-    if (built.view === undefined) res.end();
-    else res.json(built.view.parse(view));
+    const call = {
+      principal,
+      slug,
+      scope: { principal, slug },
+      query: route.query === undefined ? {} : parseQuery(route.query, req),
+      body: route.body === undefined ? undefined : parseBody(route.body, req),
+      params: req.params as Record<string, string>,
+      ifMatch: ifMatchOf(req),
+      nowMs: clock.now(),
+      sight: { cost: permissions.includes('cost:read') },
+    };
+    res.set('cache-control', 'private, no-store');
+    if (route.stream !== undefined) return route.stream(call, req, res);
+    if (route.answer === undefined) throw new Error(`${route.method} ${route.path} has no answer`);
+    send(route, await route.answer(controlPlane, call), res);
   };
+}
+
+function send(route: ScopedRoute, answer: ScopedAnswer, res: Response): void {
+  switch (answer.kind) {
+    case 'missing':
+      throw notFound();
+    case 'csv':
+      res.set('content-disposition', `attachment; filename="${answer.name}"`).type('text/csv').send(answer.text);
+      return;
+    case 'conflict': {
+      const problem = {
+        type: 'about:blank',
+        title: 'Changed in the meantime',
+        status: 412,
+        detail: 'Somebody else has saved since you began. Compare both versions, merge and save again.',
+        request_id: requestIdOf(res),
+        ...(answer.view as object),
+      };
+      if (answer.etag !== undefined) res.set('etag', answer.etag);
+      res.status(412).type('application/problem+json').send(JSON.stringify(route.conflict === undefined ? problem : route.conflict.parse(problem)));
+      return;
+    }
+    case 'view':
+      if (answer.etag !== undefined) res.set('etag', answer.etag);
+      res.status(route.status ?? 200);
+      if (route.view === undefined) res.end();
+      else res.json(route.view.parse(answer.view));
+  }
+}
+
+/** One version, as `ETag` gave it; anything else is passed on as it is for the control plane to refuse. */
+function ifMatchOf(req: Request): string | undefined {
+  const header = req.headers['if-match'];
+  return typeof header === 'string' && header.length <= 40 ? header : undefined;
 }

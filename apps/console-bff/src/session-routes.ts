@@ -1,37 +1,35 @@
-import type { Express, Request } from 'express';
-import { SessionRequest, SessionView, type Principal } from '@sluice/contracts';
+import type { Express } from 'express';
+import { AcceptInvitationRequest, SessionRequest, SessionsView, SessionView } from '@sluice/contracts';
 import { parseBody, ProblemError, type ApiRoute } from '@sluice/service-kit';
+import { z } from 'zod';
 import type { ControlPlane } from './control-plane.ts';
-import { projectSession } from './projections.ts';
+import type { PrincipalOf } from './principal-of.ts';
+import { notFound } from './scope.ts';
 import { clearSessionCookie, sessionTokenOf, setSessionCookie } from './session-cookie.ts';
 import { SESSION_TTL_MS, type Sessions } from './sessions.ts';
+import { projectSession } from './views/people-view.ts';
 
+const Ended = z.strictObject({ ended: z.int().min(0) });
+
+/** Routes of the person alone, of no workspace. */
 export const SESSION_ROUTES: readonly ApiRoute[] = [
   { method: 'post', path: '/api/session', summary: 'Signs in; sets the cookie, or answers a token when `bearer` is asked', auth: 'none', body: SessionRequest, response: SessionView },
   { method: 'get', path: '/api/session', summary: 'Who is signed in, with roles and permissions', auth: 'session', response: SessionView },
   { method: 'delete', path: '/api/session', summary: 'Signs out', auth: 'session', status: 204 },
+  { method: 'get', path: '/api/sessions', summary: 'The own sessions, newest first', auth: 'session', response: SessionsView },
+  { method: 'delete', path: '/api/sessions', summary: 'Ends every own session but this one', auth: 'session', response: Ended },
+  { method: 'delete', path: '/api/sessions/:sessionId', summary: 'Ends one of the own sessions', auth: 'session', status: 204 },
+  { method: 'post', path: '/api/invitations', summary: 'Takes an invitation to a workspace', auth: 'none', body: AcceptInvitationRequest, status: 204 },
 ];
 
-/** Gives the signed-in person of a request, or throws 401. */
-export function createPrincipalOf(sessions: Sessions): (req: Request) => Principal {
-  return (req) => {
-    const token = sessionTokenOf(req);
-    const principal = token === undefined ? undefined : sessions.find(token);
-    if (principal === undefined) throw new ProblemError(401, 'Sign in first', { headers: { 'www-authenticate': 'Bearer' } });
-    return principal;
-  };
-}
-
-export function addSessionRoutes(app: Express, { sessions, controlPlane }: { sessions: Sessions; controlPlane: ControlPlane }): void {
-  const principalOf = createPrincipalOf(sessions);
-
+export function addSessionRoutes(app: Express, { sessions, controlPlane, principalOf }: { sessions: Sessions; controlPlane: ControlPlane; principalOf: PrincipalOf }): void {
   app.post('/api/session', async (req, res) => {
     const body = parseBody(SessionRequest, req);
     const principal = await controlPlane.signIn(body.email ?? body.user ?? '', body.password, req.socket.remoteAddress);
     if (principal === undefined) throw new ProblemError(401, 'E-mail address or password is wrong');
     const previous = sessionTokenOf(req);
     if (previous !== undefined) sessions.end(previous);
-    const token = sessions.open(principal);
+    const token = sessions.open(principal, { address: req.socket.remoteAddress, agent: req.headers['user-agent'] });
     const view = projectSession(principal);
     if (body.bearer === true) {
       res.json(SessionView.parse({ ...view, token }));
@@ -41,16 +39,48 @@ export function addSessionRoutes(app: Express, { sessions, controlPlane }: { ses
     res.json(SessionView.parse(view));
   });
 
-  app.get('/api/session', (req, res) => {
-    res.json(SessionView.parse(projectSession(principalOf(req))));
+  app.get('/api/session', async (req, res) => {
+    res.json(SessionView.parse(projectSession(await principalOf(req))));
   });
 
   app.delete('/api/session', (req, res) => {
     const token = sessionTokenOf(req);
-    const principal = token === undefined ? undefined : sessions.find(token);
+    const session = token === undefined ? undefined : sessions.find(token);
     if (token !== undefined) sessions.end(token);
-    if (principal !== undefined) void controlPlane.signedOut(principal);
+    if (session !== undefined) void controlPlane.signedOut(session.principal);
     clearSessionCookie(res);
+    res.status(204).end();
+  });
+
+  app.get('/api/sessions', async (req, res) => {
+    const { userId } = await principalOf(req);
+    const current = sessions.find(sessionTokenOf(req) ?? '')?.id;
+    const instant = (ms: number): string => new Date(ms).toISOString();
+    const rows = sessions.list(userId).map((session) => ({
+      session_id: session.id,
+      created_at: instant(session.createdMs),
+      last_used_at: instant(session.lastUsedMs),
+      expires_at: instant(session.expiresMs),
+      address: session.address,
+      agent: session.agent,
+      current: session.id === current,
+    }));
+    res.json(SessionsView.parse({ rows }));
+  });
+
+  app.delete('/api/sessions', async (req, res) => {
+    const { userId } = await principalOf(req);
+    res.json(Ended.parse({ ended: sessions.endOthers(userId, sessionTokenOf(req) ?? '') }));
+  });
+
+  app.delete('/api/sessions/:sessionId', async (req, res) => {
+    const { userId } = await principalOf(req);
+    if (!sessions.endById(userId, req.params.sessionId)) throw notFound();
+    res.status(204).end();
+  });
+
+  app.post('/api/invitations', async (req, res) => {
+    await controlPlane.acceptInvitation(parseBody(AcceptInvitationRequest, req));
     res.status(204).end();
   });
 }

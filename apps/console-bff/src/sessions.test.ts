@@ -19,6 +19,6 @@ describe('createSessions', () => {
     const live = sessions.open(PERSON);
     clock.advance(60);
     sessions.open(PERSON);
-    expect(sessions.find(live)).toEqual(PERSON);
+    expect(sessions.find(live)?.principal).toEqual(PERSON);
   });
 });

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { createControlPlane } from './control-plane.ts';
 import { createBffApp } from './create-bff-app.ts';
 import { loopbackOrigins } from './origin-check.ts';
+import { createPlaygroundPool } from './playground/pool.ts';
 import { createSessions } from './sessions.ts';
 
 const secret = z.string().min(16, 'must have at least 16 characters');
@@ -14,6 +15,7 @@ const BffEnv = z.object({
   SLUICE_CONTROL_PLANE_URL: z.url({ protocol: /^https?$/ }).optional(),
   [SERVICE_TOKEN_ENV.bffToControlPlane]: secret,
   [PRINCIPAL_SIGNING_KEY_ENV]: secret,
+  SLUICE_GATEWAY_URL: z.url({ protocol: /^https?$/ }).optional(),
   SLUICE_CONSOLE_ORIGINS: list,
 });
 
@@ -23,6 +25,7 @@ export async function startBff({ env, logger }: { env: Record<string, string | u
   const ports = portsFrom(config.SLUICE_PORT_BASE);
   const metrics = createMetrics({ service: 'console-bff', processMetrics: true });
   const origins = [...loopbackOrigins([ports.console, ports.consoleBff]), ...config.SLUICE_CONSOLE_ORIGINS];
+  const pool = createPlaygroundPool();
   const app = createBffApp({
     logger,
     metrics,
@@ -34,6 +37,9 @@ export async function startBff({ env, logger }: { env: Record<string, string | u
       onFault: (fault) => logger.warn({ err: fault }, 'the control plane gave no usable answer'),
     }),
     sessions: createSessions({ clock: systemClock }),
+    gatewayUrl: config.SLUICE_GATEWAY_URL ?? `http://127.0.0.1:${ports.gateway}`,
+    principalKey: config[PRINCIPAL_SIGNING_KEY_ENV],
+    pool,
     clock: systemClock,
     allowedOrigins: origins,
     allowedHosts: origins.map((origin) => new URL(origin).host),
@@ -48,6 +54,7 @@ export async function startBff({ env, logger }: { env: Record<string, string | u
   return {
     url: server.url,
     async close() {
+      pool.close();
       await Promise.all([server.close(), admin.close()]);
     },
   };

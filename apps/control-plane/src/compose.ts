@@ -24,6 +24,7 @@ import { createLedgerMetrics } from './ledger/ledger-metrics.ts';
 import { createPostgresPeople, seedPeople } from './session/postgres-people.ts';
 import { createPostgresSessionArchive } from './session/postgres-session-archive.ts';
 import type { ControlPlaneEnv } from './settings.ts';
+import { createPostgresTenantPorts } from './tenant/postgres-tenant-ports.ts';
 import { createQueueAdmin } from './state/queue-admin.ts';
 
 export interface StartOptions {
@@ -149,6 +150,7 @@ function controlPlanePorts(deps: {
     ledger,
     queues,
     exportSpine,
+    tenant: createPostgresTenantPorts({ db, clock, recordAudit: audit.record, webhookLoopback: env.SLUICE_WEBHOOK_LOOPBACK === '1' }),
     repository: createPostgresConfigRepository({ db, recordAudit: audit.record }),
     people: createPostgresPeople({ db, clock }),
     operatorAccounts: createPostgresOperatorAccounts({ db, recordAudit: audit.record }),

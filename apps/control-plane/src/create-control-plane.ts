@@ -24,6 +24,7 @@ import { buildState, type LedgerHead } from './state/build-state.ts';
 import { createGatewayReports } from './state/gateway-reports.ts';
 import { createPolled } from './state/polled.ts';
 import { createStateHub } from './state/state-hub.ts';
+import { createTenantConsole, type TenantPorts } from './tenant/create-tenant-console.ts';
 import { createConfigStream } from './stream/config-stream.ts';
 
 /** Everything outside that the control plane stands on. */
@@ -43,6 +44,7 @@ export interface ControlPlanePorts {
   readonly auditLog: AuditLog;
   readonly queues: QueueAdmin;
   readonly exportSpine: ExportSpine;
+  readonly tenant: TenantPorts;
   /** Absent where chaos is not enabled. */
   readonly chaos?: {
     readonly flood: (tenant: string, rps: number) => Flood | undefined;
@@ -108,13 +110,15 @@ export async function createControlPlane(ports: ControlPlanePorts, settings: Con
   const watch = createChaosWatch({ clock, picture: build });
   const hub = createStateHub({ build });
 
+  const people = createPeople({ repository: ports.people, passwordCost: settings.operator.cost });
+  const tenant = createTenantConsole({ ports: ports.tenant, store, ledger, reports, clock, people, masterKey: settings.principalKey, warn });
+
   const routes = createRouteTable({
     store,
     ledger,
     ledgerKeeper: ports.ledgerKeeper,
     audit,
     clock,
-    reports,
     sessions,
     auditLog: ports.auditLog,
     queues: ports.queues,
@@ -123,10 +127,12 @@ export async function createControlPlane(ports: ControlPlanePorts, settings: Con
     onAuditError: warn('an audit record could not be written'),
     state: { build, hub },
     internal: { stream, reports, store, ledger, clock },
-    people: createPeople({ repository: ports.people, passwordCost: settings.operator.cost }),
+    people,
+    tenant,
     passwordCost: settings.operator.cost,
     operatorAccounts: ports.operatorAccounts,
     personAccounts: ports.personAccounts,
+    reports,
     peopleOf: async (slug) => (await ports.personAccounts.list({ after: undefined, limit: 101, workspace: slug })).map(({ email }) => email),
     secretBox: settings.secretBox,
     ...(ports.chaos === undefined ? {} : { chaos: { ...ports.chaos, actions, stream } }),
@@ -161,6 +167,8 @@ export async function createControlPlane(ports: ControlPlanePorts, settings: Con
       if (watch.watching) watch.beat(build());
       hub.beat();
       await Promise.all(polls);
+      // Slow receivers of webhooks must not hold up the picture.
+      void tenant.beat();
     },
     close: async () => {
       await actions.stop();

@@ -25,6 +25,8 @@ export const ControlPlaneEnv = z.object({
   /** Where gateways count limits, so that chaos can cut it. */
   SLUICE_LIMIT_STORE: z.enum(['memory', 'valkey']).default('memory'),
   VALKEY_URL: z.string().optional(),
+  /** With `1` webhooks may also go to this machine and over plain http: for tests and demos. */
+  SLUICE_WEBHOOK_LOOPBACK: z.enum(['0', '1']).default('0'),
   /** Chaos routes exist only with `1`. */
   SLUICE_CHAOS: z.enum(['0', '1']).default('0'),
   /** Further hosts that the operator API answers to, `name:port`, comma separated; loopback names always. */

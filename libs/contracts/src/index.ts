@@ -33,6 +33,7 @@ export * from './api/router.ts';
 export * from './api/platform.ts';
 export * from './api/tenant-upstream.ts';
 export * from './api/console.ts';
+export * from './api/open-schema.ts';
 export * from './api/console-usage.ts';
 export * from './api/console-requests.ts';
 export * from './api/console-policy.ts';

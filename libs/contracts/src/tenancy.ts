@@ -1,9 +1,12 @@
 import { z } from 'zod';
-import { DEFAULT_CELL_ID, Instant, KeyId, Name, Sha256Hex, Slug, Uuid } from './ids.ts';
+import { DEFAULT_CELL_ID, Instant, KeyId, Name, NanoUsd, PicoUsdPerToken, Sha256Hex, Slug, Uuid } from './ids.ts';
 import { Limits, Policy, PolicyOverride, TimeZone } from './policy.ts';
 import { PriceBook } from './catalogue.ts';
 
 export const TenantStatus = z.enum(['active', 'suspended']);
+
+/** Id of the quota window by which gateways enforce the overage cap; the control plane derives it. */
+export const OVERAGE_WINDOW = 'overage-cap';
 
 /** A paying customer. Its caps span all of its workspaces. */
 export const Tenant = z.strictObject({
@@ -13,6 +16,8 @@ export const Tenant = z.strictObject({
   timeZone: TimeZone.default('UTC'),
   status: TenantStatus.default('active'),
   limits: Limits,
+  /** Hard cap of overage a month, nanodollars; the plan's when absent. Gateways enforce it as the quota window `OVERAGE_WINDOW` of `limits`. */
+  overageCapNanoUsd: NanoUsd.optional(),
 });
 export type Tenant = z.infer<typeof Tenant>;
 
@@ -36,7 +41,12 @@ export const Plan = z.strictObject({
   tenantLimits: Limits,
   priceBook: PriceBook,
   /** Included in the plan's fee each month; what is above is overage. */
-  allotment: z.strictObject({ totalTokens: z.int().min(0), feeNanoUsd: z.int().min(0) }),
+  allotment: z.strictObject({
+    totalTokens: z.int().min(0),
+    feeNanoUsd: z.int().min(0),
+    /** What a token above the allotment costs, and how much of it a month may cost unless the customer sets another cap. Absent: no overage is sold. */
+    overage: z.strictObject({ picoUsdPerToken: PicoUsdPerToken.min(1), capNanoUsd: NanoUsd }).optional(),
+  }),
 });
 export type Plan = z.infer<typeof Plan>;
 

@@ -12,6 +12,8 @@ interface PlanNumbers {
   readonly quotaMode: 'hard' | 'soft';
   readonly priority: Priority;
   readonly feeUsd: number;
+  /** Dollars for a million tokens above the month's, and the hard cap of it in dollars. */
+  readonly overage?: { readonly usdPerMillion: number; readonly capUsd: number };
   /** Audit records to a queue of the tenant's own. */
   readonly auditExport: boolean;
 }
@@ -21,8 +23,8 @@ export const MONTH_WINDOW = 'monthly-tokens';
 
 /** The plans of the demo. */
 export const DEMO_PLANS: readonly PlanNumbers[] = [
-  { id: 'enterprise', displayName: 'Enterprise', perSecond: 50, burst: 100, inFlight: 100, queued: 100, tokensPerMinute: 3_000_000, monthlyTokens: 500_000_000, quotaMode: 'soft', priority: 'high', feeUsd: 2_000, auditExport: true },
-  { id: 'team', displayName: 'Team', perSecond: 20, burst: 40, inFlight: 40, queued: 40, tokensPerMinute: 600_000, monthlyTokens: 200_000_000, quotaMode: 'soft', priority: 'standard', feeUsd: 200, auditExport: false },
+  { id: 'enterprise', displayName: 'Enterprise', perSecond: 50, burst: 100, inFlight: 100, queued: 100, tokensPerMinute: 3_000_000, monthlyTokens: 500_000_000, quotaMode: 'soft', priority: 'high', feeUsd: 2_000, overage: { usdPerMillion: 2, capUsd: 500 }, auditExport: true },
+  { id: 'team', displayName: 'Team', perSecond: 20, burst: 40, inFlight: 40, queued: 40, tokensPerMinute: 600_000, monthlyTokens: 200_000_000, quotaMode: 'soft', priority: 'standard', feeUsd: 200, overage: { usdPerMillion: 3, capUsd: 100 }, auditExport: false },
   { id: 'free', displayName: 'Free', perSecond: 5, burst: 10, inFlight: 10, queued: 10, tokensPerMinute: 60_000, monthlyTokens: 20_000_000, quotaMode: 'hard', priority: 'low', feeUsd: 0, auditExport: false },
 ];
 

@@ -28,6 +28,7 @@ export function stackEnvironment(settings: StackSettings, secrets: StackSecrets)
     SLUICE_GATEWAY_URL: urlOf(settings, 'gateway'),
     SLUICE_SIM_CONTROL_URL: urlOf(settings, 'simControl'),
     SLUICE_CHAOS: settings.env['SLUICE_CHAOS'] ?? '1',
+    SLUICE_WEBHOOK_LOOPBACK: settings.env['SLUICE_WEBHOOK_LOOPBACK'] ?? '0',
     SLUICE_BASE_DOMAIN: settings.env['SLUICE_BASE_DOMAIN'] ?? 'sluice.localhost',
     [SIM_SECRET_ENV]: 'simulated',
     SLUICE_GATEWAY_ID: 'gw-1',

@@ -2,6 +2,7 @@ import { createLogger, createMetrics, listen, type Metrics } from '@sluice/servi
 import { createFakeClock, type FakeClock } from '@sluice/testing';
 import { createControlPlane } from '../control-plane.ts';
 import { createBffApp } from '../create-bff-app.ts';
+import { createPlaygroundPool } from '../playground/pool.ts';
 import { createSessions } from '../sessions.ts';
 import { BFF_TOKEN, PASSWORD, PRINCIPAL_KEY, startFakeControlPlane, type FakeControlPlane } from './fake-control-plane.ts';
 
@@ -13,16 +14,17 @@ export interface TestBff {
   /** Signs in as `<role>@<workspace>` and gives the bearer token. */
   signIn(email: string): Promise<string>;
   /** Asks as the holder of a token. */
-  ask(token: string | undefined, method: string, path: string, body?: unknown): Promise<Response>;
+  ask(token: string | undefined, method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
   close(): Promise<void>;
 }
 
 export const ALLOWED_ORIGIN = 'http://localhost:5174';
 
 /** The whole BFF over real sockets against a control plane that tells too much. */
-export async function startTestBff(): Promise<TestBff> {
+export async function startTestBff({ gatewayUrl = 'http://127.0.0.1:1' }: { gatewayUrl?: string } = {}): Promise<TestBff> {
   const clock = createFakeClock(1_800_000_000_000);
   const upstream = await startFakeControlPlane(clock);
+  const pool = createPlaygroundPool({ maxOfOne: 2, maxCalls: 3 });
   const metrics = createMetrics({ service: 'console-bff' });
   const app = createBffApp({
     logger: createLogger({ service: 'console-bff', level: 'silent' }),
@@ -30,6 +32,9 @@ export async function startTestBff(): Promise<TestBff> {
     controlPlane: createControlPlane({ baseUrl: upstream.url, token: BFF_TOKEN, principalKey: PRINCIPAL_KEY, clock, timeoutMs: 2000 }),
     sessions: createSessions({ clock }),
     clock,
+    gatewayUrl,
+    principalKey: PRINCIPAL_KEY,
+    pool,
     allowedOrigins: [ALLOWED_ORIGIN],
   });
   const server = await listen(app, { host: '127.0.0.1', port: 0, graceMs: 10 });
@@ -47,14 +52,15 @@ export async function startTestBff(): Promise<TestBff> {
       });
       return ((await res.json()) as { token: string }).token;
     },
-    ask: (token, method, path, body) =>
+    ask: (token, method, path, body, headers = {}) =>
       fetch(server.url + path, {
         method: method.toUpperCase(),
-        headers: { ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+        headers: { ...headers, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       }),
     async close() {
       await server.close();
+      pool.close();
       await upstream.close();
     },
   };

@@ -10,7 +10,7 @@ const ADA = { id: 'u1', email: 'ada@acme.test', roles: { 'acme-prod': 'admin' } 
 let test: TestPlane;
 beforeAll(async () => {
   const passwordHash = await hashPassword('right', { N: 16, r: 1, p: 1 });
-  test = await startTestPlane({ people: { find: async (email) => (email === ADA.email ? { ...ADA, passwordHash } : undefined), beginAttempt: async () => 0, succeeded: async () => undefined } }, clock);
+  test = await startTestPlane({ people: { find: async (email) => (email === ADA.email ? { ...ADA, passwordHash } : undefined), byId: async () => undefined, beginAttempt: async () => 0, succeeded: async () => undefined } }, clock);
 });
 afterAll(() => test.close());
 

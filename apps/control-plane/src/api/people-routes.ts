@@ -37,6 +37,19 @@ export function peopleRoutes(deps: { people: People; audit: AuditTrail; clock: P
     }),
     route({
       method: 'post',
+      path: '/internal/people/session/now',
+      auth: 'person',
+      tag: 'Internal',
+      summary: 'The person as they are now; 404 once the account is gone',
+      response: PersonSessionResponse,
+      handler: async ({ principal }) => {
+        const now = principal === undefined ? undefined : await deps.people.now(principal.userId);
+        if (now === undefined) throw new ProblemError(404, 'Not found');
+        return now;
+      },
+    }),
+    route({
+      method: 'post',
       path: '/internal/people/session/ended',
       auth: 'person',
       tag: 'Internal',

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Clock, OperatorState } from '@sluice/contracts';
 import type { ConfigStore } from '../config/config-store.ts';
 import type { People } from '../session/people.ts';
+import type { GatewayReports } from '../state/gateway-reports.ts';
 import type { StateHub } from '../state/state-hub.ts';
 import { chaosRoutes, type ChaosRouteDeps } from './chaos-routes.ts';
 import { configRoutes, type ConfigRouteDeps } from './config-routes.ts';
@@ -26,11 +27,12 @@ import type { AuditLog, AuditTrail, LedgerKeeper, LedgerReader, QueueAdmin } fro
 import { route, type Route } from './route.ts';
 import { sessionRoutes, type SessionRouteDeps } from './session-routes.ts';
 import { stateRoutes } from './state-routes.ts';
-import { workspaceRoutes, type WorkspaceRouteDeps } from './workspace-routes.ts';
+import type { TenantConsole } from '../tenant/create-tenant-console.ts';
 
-export interface RouteTableDeps extends SessionRouteDeps, WorkspaceRouteDeps, ConfigRouteDeps, UserRouteDeps, OperatorAccountRouteDeps {
-  readonly clock: Clock;
+export interface RouteTableDeps extends SessionRouteDeps, ConfigRouteDeps, UserRouteDeps, OperatorAccountRouteDeps {
   readonly store: ConfigStore;
+  readonly clock: Clock;
+  readonly reports: GatewayReports;
   readonly ledger: LedgerReader;
   readonly ledgerKeeper: LedgerKeeper;
   readonly audit: AuditTrail;
@@ -39,6 +41,7 @@ export interface RouteTableDeps extends SessionRouteDeps, WorkspaceRouteDeps, Co
   readonly exports: AuditExports;
   readonly state: { readonly build: () => OperatorState; readonly hub: StateHub };
   readonly people: People;
+  readonly tenant: Pick<TenantConsole, 'routes'>;
   readonly internal: Parameters<typeof internalRoutes>[0];
   /** Absent where chaos is not enabled: its routes then do not exist. */
   readonly chaos?: Omit<ChaosRouteDeps, 'audit' | 'onAuditError' | 'config'>;
@@ -66,7 +69,7 @@ export function createRouteTable(deps: RouteTableDeps): Route[] {
     ...(deps.chaos === undefined ? [] : chaosRoutes({ ...deps.chaos, audit: deps.audit, onAuditError: deps.onAuditError, config: () => store.snapshot() })),
     ...internalRoutes(deps.internal),
     ...peopleRoutes(deps),
-    ...workspaceRoutes(deps),
+    ...deps.tenant.routes,
   ];
   let description: unknown;
   routes.push(

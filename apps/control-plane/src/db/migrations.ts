@@ -1,4 +1,5 @@
 import { LEDGER_APPEND_ONLY } from './ledger-migrations.ts';
+import { TENANT_CONSOLE } from './tenant-migrations.ts';
 
 /** One step of the schema; applied once, in order, each in its own transaction. Never edited after it was released. */
 export interface Migration {
@@ -144,4 +145,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: '0007-outbox-confirmed', sql: OUTBOX_CONFIRMED },
   { id: '0008-rollups-by-key', sql: rollupByKey('hour') + rollupByKey('day') },
   { id: '0009-operators', sql: OPERATORS },
+  { id: '0010-tenant-console', sql: TENANT_CONSOLE },
 ];

@@ -15,6 +15,7 @@ export interface StoredPerson {
 export interface PersonRepository {
   /** By e-mail address, lower case. */
   find(email: string): Promise<StoredPerson | undefined>;
+  byId(id: string): Promise<StoredPerson | undefined>;
   /**
    * Begins a sign-in, counted as failed until it succeeds: 0 when it may go on, else the milliseconds to wait. In one
    * step, so that many attempts at once are no more guesses than one after the other.
@@ -28,6 +29,10 @@ export interface PersonRepository {
 export interface People {
   /** @throws ProblemError 401 for an unknown address and a wrong password alike, 429 while the account is locked. */
   verify(email: string, password: string): Promise<Principal>;
+  /** Whether an address has an account. */
+  knows(email: string): Promise<boolean>;
+  /** The person as they are now: roles change while a session lasts. Undefined once the account is gone. */
+  now(userId: string): Promise<Principal | undefined>;
 }
 
 export function createPeople(deps: { repository: PersonRepository; passwordCost?: ScryptCost | undefined }): People {
@@ -43,10 +48,17 @@ export function createPeople(deps: { repository: PersonRepository; passwordCost?
       const matches = await check(password, person?.passwordHash ?? (await decoy));
       if (person === undefined || !matches) throw new ProblemError(401, 'Wrong e-mail address or password');
       await deps.repository.succeeded(person.id);
-      return { kind: 'person', userId: person.id, email: person.email, roles: knownRoles(person.roles) };
+      return principalOf(person);
+    },
+    knows: async (email) => (await deps.repository.find(email.trim().toLowerCase())) !== undefined,
+    now: async (userId) => {
+      const person = await deps.repository.byId(userId);
+      return person === undefined ? undefined : principalOf(person);
     },
   };
 }
+
+const principalOf = (person: StoredPerson): Principal => ({ kind: 'person', userId: person.id, email: person.email, roles: knownRoles(person.roles) });
 
 /** Roles that this version knows; any other grants nothing. */
 function knownRoles(stored: Readonly<Record<string, string>>): Principal['roles'] {

@@ -1,22 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import { sql } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import type { Clock, SeedFile } from '@sluice/contracts';
 import type { Executor } from '../db/open-database.ts';
 import { FAILURES_ALLOWED, FIRST_LOCK_MS, LONGEST_LOCK_MS } from './lock-out.ts';
 import { hashPassword } from './password.ts';
-import type { PersonRepository } from './people.ts';
+import type { PersonRepository, StoredPerson } from './people.ts';
 
 /** People in the table `users`. */
 export function createPostgresPeople(deps: { db: Executor; clock: Clock }): PersonRepository {
   const { db, clock } = deps;
+  async function find(where: SQL): Promise<StoredPerson | undefined> {
+    const found = await db.execute<{ id: string; email: string; password_hash: string; roles: Record<string, string> }>(sql`select id, email, password_hash, roles from users where ${where}`);
+    const row = found.rows[0];
+    return row === undefined ? undefined : { id: row.id, email: row.email, passwordHash: row.password_hash, roles: row.roles };
+  }
   return {
-    find: async (email) => {
-      const found = await db.execute<{ id: string; email: string; password_hash: string; roles: Record<string, string> }>(
-        sql`select id, email, password_hash, roles from users where lower(email) = ${email}`,
-      );
-      const row = found.rows[0];
-      return row === undefined ? undefined : { id: row.id, email: row.email, passwordHash: row.password_hash, roles: row.roles };
-    },
+    find: (email) => find(sql`lower(email) = ${email}`),
+    byId: (id) => find(sql`id = ${id}`),
     beginAttempt: async (id) => {
       const now = new Date(clock.now()).toISOString();
       const begun = await db.execute(sql`

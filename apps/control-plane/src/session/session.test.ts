@@ -118,6 +118,7 @@ describe('a person of a tenant', () => {
       passwordCost: COST,
       repository: {
         find: async (email) => (email === person.email ? person : undefined),
+        byId: async (id) => (id === person.id ? person : undefined),
         beginAttempt: async (id) => lockOut.begin(id),
         succeeded: async (id) => lockOut.succeeded(id),
       },

@@ -6,6 +6,7 @@ import { seedConfig } from '../config/seed-config.ts';
 import { createMemoryAccounts } from '../accounts/memory-accounts.ts';
 import type { AuditInput } from '../config/config-repository.ts';
 import { createMemoryExportSpine } from '../exports/memory-export-spine.ts';
+import { memoryTenantPorts } from './memory-tenant-ports.ts';
 import { demoSeed } from './demo-seed.ts';
 
 export const TEST_SETTINGS = {
@@ -70,7 +71,7 @@ function memoryPorts(repository: MemoryConfigRepository, audited: AuditInput[], 
     clock,
     repository,
     logger: createLogger({ service: 'test', level: 'silent' }),
-    people: { find: async () => undefined, beginAttempt: async () => 0, succeeded: async () => undefined },
+    people: { find: async () => undefined, byId: async () => undefined, beginAttempt: async () => 0, succeeded: async () => undefined },
     sessionArchive: { save: async () => undefined, find: async () => undefined, remove: async () => undefined, removeOf: async () => undefined },
     operatorAccounts: accounts.operators,
     personAccounts: accounts.people,
@@ -98,6 +99,7 @@ function memoryPorts(repository: MemoryConfigRepository, audited: AuditInput[], 
       discard: async () => ({ discarded: 0, left: 0 }),
     },
     exportSpine: createMemoryExportSpine(),
+    tenant: memoryTenantPorts(repository),
     chaos: {
       canFlood: () => true,
       flood: () => ({ stop: () => undefined, counts: { sent: 0, statuses: {} } }),

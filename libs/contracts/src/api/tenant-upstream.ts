@@ -1,9 +1,15 @@
 import { z } from 'zod';
-import { Instant, KeyId, Name, NanoUsd, Slug } from '../ids.ts';
-import { Outcome } from '../outcomes.ts';
+import { Instant, KeyId, Name } from '../ids.ts';
 import { QuotaMeter } from '../policy.ts';
 import { Principal } from '../tenancy.ts';
-import { TokenUsage } from '../usage.ts';
+import { AlertsView, DeliveriesView, NewWebhookView, WebhooksView, WebhookView } from './console-alerts.ts';
+import { BillingView, StatementView } from './console-billing.ts';
+import { MembersView, MemberView, NewMemberView } from './console-members.ts';
+import { PolicyConflict, PolicyView } from './console-policy.ts';
+import { RequestsView, RequestView } from './console-requests.ts';
+import { ModelsView, SeriesView, UsageView } from './console-usage.ts';
+import { OverviewView } from './console.ts';
+import { openSchema } from './open-schema.ts';
 
 /*
  * What the control plane answers the console's BFF, under `/internal`. Calls carry the BFF's service token; those of a
@@ -16,21 +22,6 @@ export const PersonSessionRequest = z.strictObject({ email: z.string().min(1).ma
 export type PersonSessionRequest = z.infer<typeof PersonSessionRequest>;
 export const PersonSessionResponse = Principal;
 export type PersonSessionResponse = z.infer<typeof PersonSessionResponse>;
-
-const count = z.int().min(0).optional();
-const outcomeCounts = z.object({
-  ok: count,
-  client_error: count,
-  unauthenticated: count,
-  quota: count,
-  shed: count,
-  throttled: count,
-  cancelled: count,
-  interrupted: count,
-  upstream_error: count,
-  timeout: count,
-  internal_error: count,
-} satisfies Record<Outcome, z.ZodType>);
 
 /** What a reader of `Limits` needs to show them; open, so that a limit of a later kind does not break it. */
 const readableLimits = z.object({
@@ -50,59 +41,36 @@ const readableLimits = z.object({
     .default([]),
 });
 
-/** `GET /internal/workspaces/<slug>/overview`. */
-export const TenantOverview = z.object({
-  workspace: Slug,
-  /** The limits are the tenant's, as in `Limits`. */
-  tenant: z.object({ id: Name, name: z.string(), plan: Name, limits: readableLimits }),
-  /** The last 120 whole seconds of this workspace, oldest first, no gaps. `second` is Unix time. */
-  seconds: z.array(z.object({ second: z.int(), outcomes: outcomeCounts, tokens: z.int().min(0) })).max(600),
-  /** This month so far (UTC), from the ledger; refusals are not counted. */
-  month: z.object({ calls: z.int().min(0), tokens: TokenUsage, billed_nanousd: NanoUsd }),
-});
+/*
+ * What is the same as the view that customers see, only open: `GET /internal/workspaces/<slug>/…` answers the same questions as the BFF's `/api/…`.
+ * Money is null here already for a principal without `cost:read`.
+ */
+export const TenantOverview = openSchema(OverviewView);
 export type TenantOverview = z.infer<typeof TenantOverview>;
+export const TenantUsage = openSchema(UsageView);
+export const TenantSeries = openSchema(SeriesView);
+export const TenantModels = openSchema(ModelsView);
+export const TenantRequests = openSchema(RequestsView);
+export const TenantRequest = openSchema(RequestView);
+export const TenantPolicy = openSchema(PolicyView);
+export const TenantMembers = openSchema(MembersView);
+export const TenantNewMember = openSchema(NewMemberView);
+export const TenantMember = openSchema(MemberView);
+export const TenantBilling = openSchema(BillingView);
+export const TenantStatement = openSchema(StatementView);
+export const TenantAlerts = openSchema(AlertsView);
+export const TenantWebhooks = openSchema(WebhooksView);
+export const TenantWebhook = openSchema(WebhookView);
+export const TenantNewWebhook = openSchema(NewWebhookView);
+export const TenantDeliveries = openSchema(DeliveriesView);
 
-/** `GET /internal/workspaces/<slug>/usage?from=&to=&step=hour|day`, oldest first. */
-export const TenantUsage = z.object({
-  points: z
-    .array(
-      z.object({
-        /** Start of the step. */
-        at: Instant,
-        model: z.string().nullable(),
-        feature: z.string().nullable(),
-        calls: z.int().min(0),
-        input_tokens: z.int().min(0),
-        output_tokens: z.int().min(0),
-        billed_nanousd: NanoUsd,
-      }),
-    )
-    .max(100_000),
+/** The answer of `PUT …/policy` and `PUT …/billing`: 200 with the view, or 412 with this (`base` is null for billing). */
+export const TenantPolicyConflict = z.looseObject({
+  base: openSchema(PolicyConflict.shape.base),
+  current: TenantPolicy,
+  conflicts: z.array(z.string()),
 });
-export type TenantUsage = z.infer<typeof TenantUsage>;
-
-/** `GET /internal/workspaces/<slug>/requests?from=&to=&limit=&cursor=`, newest first. */
-export const TenantRequests = z.object({
-  rows: z
-    .array(
-      z.object({
-        request_id: z.string(),
-        occurred_at: Instant,
-        model: z.string().nullable(),
-        feature: z.string().nullable(),
-        outcome: Outcome,
-        error_code: z.string().nullable(),
-        status: z.int(),
-        tokens: TokenUsage,
-        billed_nanousd: NanoUsd,
-        latency: z.object({ total_ms: z.number().min(0) }),
-        fallback: z.boolean(),
-      }),
-    )
-    .max(1000),
-  next_cursor: z.string().nullable(),
-});
-export type TenantRequests = z.infer<typeof TenantRequests>;
+export type TenantPolicyConflict = z.infer<typeof TenantPolicyConflict>;
 
 /** `GET /internal/workspaces/<slug>/keys`. `POST` takes `CreateKeyRequest` and answers `CreateKeyResponse`; `DELETE …/keys/<keyId>` answers 204. */
 export const TenantKeys = z.object({
