@@ -2,7 +2,7 @@ import { Role, ROLE_PERMISSIONS } from '@sluice/contracts';
 import { SCOPED_ROUTES } from './route-table.ts';
 import type { ScopedRoute } from './routes/scoped-route.ts';
 import { startTestBff, type TestBff } from './test-support/start-test-bff.ts';
-import { SECRET_FIELD, STALE } from './test-support/fake-control-plane.ts';
+import { SECRET_FIELD } from './test-support/fake-control-plane.ts';
 import { REQUEST_ID } from './test-support/upstream-bodies.ts';
 
 let bff: TestBff;
