@@ -3,6 +3,7 @@ import { frontierOptions } from '../frontier/frontier-options.ts';
 import { benchFrontier } from '../frontier/frontier-section.ts';
 import type { StackSettings } from '../stack/settings.ts';
 import { runBenchScript, type Core } from './bench-process.ts';
+import { benchBundle } from './bundle.ts';
 import { startBenchTargets, type BenchTargets } from './bench-targets.ts';
 import { benchChunks, benchFirstToken, benchManyStreams, benchMemory } from './streams.ts';
 import { benchWholeAnswers } from './whole-answers.ts';
@@ -19,6 +20,7 @@ const SECTIONS: Readonly<Record<string, Section>> = {
   limits: ({ root }) => benchScript(root, 'libs/limits/bench/limits.bench.ts', 'target'),
   outbox: ({ root }) => benchScript(root, 'libs/events/bench/outbox.bench.ts', 'target'),
   ledger: ({ root }, rounds) => benchScript(root, 'apps/control-plane/src/bench/ledger-insert.bench.ts', 'any', { BENCH_ROUNDS: String(rounds) }),
+  bundle: ({ root }) => benchBundle(root),
 };
 
 type LibrarySection = (settings: StackSettings, words: readonly string[]) => void;
