@@ -148,7 +148,7 @@ function MemberRole({ slug, member, onChanged }: { slug: string; member: Member;
 function RoleTable({ roles }: { roles: MembersView['roles'] }) {
   const permissions = [...new Set(roles.flatMap((role) => role.permissions))];
   return (
-    <div className="scroll-x" tabIndex={0} role="region" aria-label="What each role may do">
+    <div className="scroll-x" tabIndex={0} role="group" aria-label="Roles and permissions">
       <table>
         <thead><tr><th>May</th>{roles.map(({ role }) => <th key={role}>{role}</th>)}</tr></thead>
         <tbody>

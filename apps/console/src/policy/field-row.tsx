@@ -49,7 +49,7 @@ export function FieldRow({ field, rule, view, own, changed, fault, error, onChan
         {rule.editable && (own === undefined ? (
           <button type="button" aria-label={`Set ${title} for this workspace`} onClick={() => onChange(startingValue(control, planValue))}>Set</button>
         ) : (
-          <button type="button" aria-label={`Go back to the plan’s ${title}`} onClick={() => onChange(undefined)}>Use the plan’s</button>
+          <button type="button" aria-label={`Use the plan’s ${title}`} onClick={() => onChange(undefined)}>Use the plan’s</button>
         ))}
       </div>
     </div>
