@@ -19,6 +19,7 @@ const SECTIONS: Readonly<Record<string, Section>> = {
   'many-streams': (bench, rounds) => benchManyStreams(bench, Math.min(rounds, 3)),
   limits: ({ root }) => benchScript(root, 'libs/limits/bench/limits.bench.ts', 'target'),
   outbox: ({ root }) => benchScript(root, 'libs/events/bench/outbox.bench.ts', 'target'),
+  decide: ({ root }) => benchScript(root, 'apps/gateway/src/bench/decide.bench.ts', 'target'),
   ledger: ({ root }, rounds) => benchScript(root, 'apps/control-plane/src/bench/ledger-insert.bench.ts', 'any', { BENCH_ROUNDS: String(rounds) }),
   bundle: ({ root }) => benchBundle(root),
 };
