@@ -21,6 +21,7 @@ import type { BreakerPass } from '@sluice/resilience';
 import type { CancelToken } from './cancel-token.ts';
 import type { ClientResponse } from './http/client-response.ts';
 import type { CompiledConfig, CompiledKey } from './compiled-config.ts';
+import type { RateUse } from './upstream/credential-rate.ts';
 import type { OpenAnswer } from './upstream/open-answer.ts';
 
 /** One model that may answer a call which leaves the choice to us. */
@@ -146,6 +147,8 @@ export interface Call {
   readonly attempts: CallAttempt[];
   fallbackReason: string | undefined;
   answer: OpenAnswer | undefined;
+  /** What the last attempt took of its account's rate, where that has one. */
+  rateUse: RateUse | undefined;
   /** Verdict on the provider that answers, owed until the answer's end. */
   verdict: BreakerPass | undefined;
   /** Timers of the attempt stage, stopped by settle. */

@@ -48,6 +48,7 @@ export function createCall({ id, request, response, cancel, config, dialect, ope
     attempts: [],
     fallbackReason: undefined,
     answer: undefined,
+    rateUse: undefined,
     verdict: undefined,
     stopTimers: undefined,
     tail: undefined,

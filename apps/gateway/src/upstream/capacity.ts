@@ -1,6 +1,7 @@
 import type { Clock, Credential, PlannedAttempt, PoolReport, Provider } from '@sluice/contracts';
 import { createSlotPool, type SlotPool } from '@sluice/limits';
 import { createAccount, type Account } from '@sluice/resilience';
+import { CredentialRate, hasRate, type RateDemand } from './credential-rate.ts';
 
 /** One account at a provider, with its slots and its standing. */
 export interface CredentialCapacity {
@@ -8,6 +9,8 @@ export interface CredentialCapacity {
   readonly credential: Credential;
   readonly pool: SlotPool;
   readonly account: Account;
+  /** Of an account with requests or tokens per minute; whoever takes the account takes of it. */
+  readonly rate: CredentialRate | undefined;
 }
 
 /** Why an attempt found no account that it may use, and for how long, milliseconds; at least 1. */
@@ -23,17 +26,22 @@ export interface Capacity {
    * takes it asks its account for leave at once.
    *
    * @param version of the configuration that the attempt was planned by; sizes of an older one do not come back.
+   * @param demand what is wanted of an account's rate; nothing when absent.
    */
-  pick(attempt: PlannedAttempt, version: number): CredentialCapacity | undefined;
+  pick(attempt: PlannedAttempt, version: number, demand?: RateDemand): CredentialCapacity | undefined;
   /** The credential that is free soonest; undefined when one is usable now. */
-  restOf(attempt: PlannedAttempt): AccountRest | undefined;
+  restOf(attempt: PlannedAttempt, demand?: RateDemand): AccountRest | undefined;
   report(): PoolReport[];
 }
 
 interface Entry extends CredentialCapacity {
   credential: Credential;
   version: number;
+  rate: CredentialRate | undefined;
 }
+
+/** For the gateway's own small calls, and for whoever only looks. */
+export const NO_DEMAND: RateDemand = { tenantId: '', maxSharePercent: 100, tokens: 0 };
 
 export function createCapacity({ clock }: { clock: Clock }): Capacity {
   const entries = new Map<string, Entry>();
@@ -42,7 +50,7 @@ export function createCapacity({ clock }: { clock: Clock }): Capacity {
     const id = `${provider.id}/${credential.id}`;
     const known = entries.get(id);
     if (known === undefined) {
-      const made: Entry = { provider: provider.id, credential, version, pool: createSlotPool({ ...sizeOf(credential), clock }), account: createAccount({ clock }) };
+      const made: Entry = { provider: provider.id, credential, version, pool: createSlotPool({ ...sizeOf(credential), clock }), account: createAccount({ clock }), rate: hasRate(credential) ? new CredentialRate(credential, clock) : undefined };
       entries.set(id, made);
       return made;
     }
@@ -50,17 +58,20 @@ export function createCapacity({ clock }: { clock: Clock }): Capacity {
       known.credential = credential;
       known.version = version;
       known.pool.resize(sizeOf(credential));
+      known.rate?.resize(credential);
+      if (hasRate(credential)) known.rate ??= new CredentialRate(credential, clock);
+      else known.rate = undefined;
     }
     return known;
   };
 
   return {
-    pick({ provider, credentials }, version) {
+    pick({ provider, credentials }, version, demand = NO_DEMAND) {
       let best: Entry | undefined;
       let bestFree = -Infinity;
       for (const credential of credentials) {
         const entry = entryOf(provider, credential, version);
-        if (credential.weight === 0 || !entry.account.usable) continue;
+        if (credential.weight === 0 || !entry.account.usable || (entry.rate !== undefined && entry.rate.waitMs(demand) > 0)) continue;
         if (credentials.length === 1) return entry;
         const free = ((credential.slots - entry.pool.stats.inUse) / credential.slots) * credential.weight;
         if (free > bestFree) {
@@ -70,19 +81,19 @@ export function createCapacity({ clock }: { clock: Clock }): Capacity {
       }
       return best;
     },
-    restOf({ provider, credentials }) {
+    restOf({ provider, credentials }, demand = NO_DEMAND) {
       let soonest: AccountRest | undefined;
       for (const credential of credentials) {
-        const { account } = entryOf(provider, credential, 0);
+        const { account, rate } = entryOf(provider, credential, 0);
         if (credential.weight === 0) continue;
-        const forMs = account.restMs();
+        const forMs = Math.max(account.restMs(), rate?.waitMs(demand) ?? 0);
         if (forMs === 0) return undefined;
         if (soonest === undefined || forMs < soonest.forMs) soonest = { from: account.state.kind === 'refused' ? 'account' : 'rate_limit', forMs: Math.max(1, Math.ceil(forMs)) };
       }
       return soonest ?? { from: 'account', forMs: 1_000 };
     },
     report() {
-      return [...entries.values()].map(({ provider, credential, pool, account }) => {
+      return [...entries.values()].map(({ provider, credential, pool, account, rate }) => {
         const { inUse, queuedByPriority, oldestWaitMs } = pool.stats;
         return {
           provider,
@@ -91,7 +102,7 @@ export function createCapacity({ clock }: { clock: Clock }): Capacity {
           in_use: inUse,
           queued: queuedByPriority,
           oldest_wait_ms: oldestWaitMs,
-          state: STATE[account.state.kind],
+          state: account.state.kind === 'ok' && rate !== undefined && rate.waitMs(NO_DEMAND) > 0 ? 'cooldown' : STATE[account.state.kind],
         } satisfies PoolReport;
       });
     },

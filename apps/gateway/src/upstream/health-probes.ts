@@ -6,7 +6,7 @@ import type { CompiledConfig } from '../compiled-config.ts';
 import { accountAccepted, noteAccount, type AccountDeps } from '../stages/attempt/send-attempt.ts';
 import type { AdapterLookup } from '../stages/route/static-plan.ts';
 import type { Breakers } from './breakers.ts';
-import type { Capacity } from './capacity.ts';
+import { NO_DEMAND, type Capacity } from './capacity.ts';
 import { openUpstream } from './open-upstream.ts';
 
 /** How a probe ended. `skipped`: it was not sent, because the breaker, the account or the slots did not allow one more call. */
@@ -72,6 +72,7 @@ export function createHealthProbes(deps: HealthProbesDeps): HealthProbes {
       if (use === 'probe') capacity?.account.inconclusive();
       return 'skipped';
     }
+    capacity.rate?.take(NO_DEMAND);
     const cancel = createCancelToken();
     const timer = timers.setTimeout(() => cancel.cancel('total_deadline'), settings.timeoutMs);
     const result = await openUpstream({

@@ -15,7 +15,8 @@ import type { AccountUse, Breaker, BreakerPass } from '@sluice/resilience';
 import type { Call, Resolved } from '../../call.ts';
 import type { CompiledKey } from '../../compiled-config.ts';
 import type { Breakers } from '../../upstream/breakers.ts';
-import type { Capacity, CredentialCapacity } from '../../upstream/capacity.ts';
+import { NO_DEMAND, type Capacity, type CredentialCapacity } from '../../upstream/capacity.ts';
+import { hasRate, type RateDemand } from '../../upstream/credential-rate.ts';
 import { startedEvent } from '../../metering/usage-events.ts';
 import { refusalOf } from '../admit/limit-refusal.ts';
 import { accountRefused, sendAttempt, type SendDeps, type SendResult } from './send-attempt.ts';
@@ -54,12 +55,38 @@ export async function tryOnce(call: Call, deps: TryDeps, plan: AttemptPlan, entr
   if (pass === undefined) {
     return breakerOpen(deps, breaker);
   }
-  const capacity = deps.capacity.pick(entry, call.config.version);
+  const demand = demandOf(call, plan, entry);
+  const capacity = deps.capacity.pick(entry, call.config.version, demand);
   const use = capacity?.account.tryUse();
   if (capacity === undefined || use === undefined) {
     pass.ignore();
-    return accountsRest(deps, entry);
+    return accountsRest(call, deps, plan, entry);
   }
+  if (capacity.rate === undefined) return attemptWith(call, deps, plan, entry, breaker, pass, capacity, use);
+  const sent = call.attempts.length;
+  const rateUse = capacity.rate.take(demand);
+  call.rateUse = rateUse;
+  try {
+    return await attemptWith(call, deps, plan, entry, breaker, pass, capacity, use);
+  } finally {
+    if (call.attempts.length === sent) {
+      call.rateUse = undefined;
+      rateUse.giveBack();
+    }
+  }
+}
+
+/** What the attempt may take of an account's rate: what the call reserved. Nothing where no account has one. */
+function demandOf(call: Call, { maxPoolSharePercent }: AttemptPlan, { credentials }: PlannedAttempt): RateDemand {
+  let rated = false;
+  for (const credential of credentials) rated ||= hasRate(credential);
+  if (!rated) return NO_DEMAND;
+  const { inputTokens = 0, outputTokens = 0 } = call.reservation ?? {};
+  return { tenantId: (call.key as CompiledKey).workspace.tenant.id, maxSharePercent: maxPoolSharePercent, tokens: inputTokens + outputTokens };
+}
+
+/** The rest of an attempt, with the account that it uses. */
+async function attemptWith(call: Call, deps: TryDeps, plan: AttemptPlan, entry: PlannedAttempt, breaker: Breaker, pass: BreakerPass, capacity: CredentialCapacity, use: AccountUse): Promise<TryResult> {
   const queuedAt = deps.clock.monotonic();
   let slot: Awaited<ReturnType<typeof waitForSlot>> | undefined;
   try {
@@ -68,10 +95,11 @@ export async function tryOnce(call: Call, deps: TryDeps, plan: AttemptPlan, entr
     const queueMs = isSlot(slot) ? slot.waitMs : deps.clock.monotonic() - queuedAt;
     call.timing.queueMs += queueMs;
     if (!isSlot(slot)) return abandon(capacity, use, pass, undefined, noSlot(call, slot));
-    const changed = slot.waitMs > 0 ? changedMeanwhile(deps, entry, capacity, use, breaker, pass) : undefined;
+    if (slot.waitMs > 0) call.rateUse?.sentNow();
+    const changed = slot.waitMs > 0 ? changedMeanwhile(call, deps, plan, entry, capacity, use, breaker, pass) : undefined;
     if (changed !== undefined) return abandon(capacity, use, pass, slot, changed);
     const secret = secretOf(call, deps, capacity);
-    if (secret === MISSING) return abandon(capacity, 'use', pass, slot, accountsRest(deps, entry));
+    if (secret === MISSING) return abandon(capacity, 'use', pass, slot, accountsRest(call, deps, plan, entry));
     const request = buildRequest(call, deps, entry, secret);
     if (isRefusal(request)) return abandon(capacity, use, pass, slot, { kind: 'refused', refusal: request });
     const refusal = await recordStart(call, deps);
@@ -99,9 +127,9 @@ function noSlot(call: Call, why: Exclude<Awaited<ReturnType<typeof waitForSlot>>
 }
 
 /** Who waited may find that the provider fails by now, or that the account rests: a whole queue would run into it. */
-function changedMeanwhile(deps: TryDeps, entry: PlannedAttempt, { account }: CredentialCapacity, use: AccountUse, breaker: Breaker, pass: BreakerPass): TryResult | undefined {
+function changedMeanwhile(call: Call, deps: TryDeps, plan: AttemptPlan, entry: PlannedAttempt, { account }: CredentialCapacity, use: AccountUse, breaker: Breaker, pass: BreakerPass): TryResult | undefined {
   if (!pass.probe && breaker.state.kind !== 'closed') return breakerOpen(deps, breaker);
-  return use === 'use' && account.state.kind !== 'ok' ? accountsRest(deps, entry) : undefined;
+  return use === 'use' && account.state.kind !== 'ok' ? accountsRest(call, deps, plan, entry) : undefined;
 }
 
 function breakerOpen({ clock }: TryDeps, breaker: Breaker): TryResult {
@@ -109,8 +137,8 @@ function breakerOpen({ clock }: TryDeps, breaker: Breaker): TryResult {
   return skipped('breaker_open', BREAKER_TRIGGERS, { code: 'upstream_unavailable', retryAfterMs: retryAtMs === undefined ? 1_000 : Math.max(1, retryAtMs - clock.now()) });
 }
 
-function accountsRest({ capacity }: TryDeps, entry: PlannedAttempt): TryResult {
-  const rest = capacity.restOf(entry) ?? { from: 'rate_limit', forMs: 1 };
+function accountsRest(call: Call, { capacity }: TryDeps, plan: AttemptPlan, entry: PlannedAttempt): TryResult {
+  const rest = capacity.restOf(entry, demandOf(call, plan, entry)) ?? { from: 'rate_limit', forMs: 1 };
   return rest.from === 'account'
     ? skipped('no_capacity', ACCOUNT_TRIGGERS, { code: 'upstream_account', retryAfterMs: rest.forMs })
     : skipped('no_capacity', LIMIT_TRIGGERS, { code: 'upstream_rate_limited', refusedBy: 'upstream', retryAfterMs: rest.forMs });

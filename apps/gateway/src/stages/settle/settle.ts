@@ -6,6 +6,7 @@ import {
   HEADER,
   type LimitStore,
   type Refusal,
+  totalTokens,
 } from '@sluice/contracts';
 import type { Call, CallFigures, Resolved } from '../../call.ts';
 import type { CompiledKey } from '../../compiled-config.ts';
@@ -71,6 +72,7 @@ export function createSettleStage(deps: SettleDeps): Stage {
           if (recorded !== undefined && !(recorded instanceof Error)) deps.onCounted(recorded);
         },
         () => giveVerdict(call),
+        () => trueUpAccount(call, figures),
         () => learn(call, deps.estimator, figures),
         () => deps.report(call, { outcome, status, figures, totalMs: deps.clock.monotonic() - call.timing.startedAt }),
       ];
@@ -177,6 +179,11 @@ function giveVerdict(call: Call): void {
   if (answer?.kind !== 'stream' || answer.reader.ended) verdict.succeed();
   else if (answer.fault !== undefined && countsAgainst(answer.fault, (call.plan as AttemptPlan).deadlines, answer.attempt.provider)) verdict.fail();
   else verdict.ignore();
+}
+
+/** The account's rate is counted by what the answer used; of one without an answer, what was expected stays counted. */
+function trueUpAccount(call: Call, figures: CallFigures | undefined): void {
+  if (call.rateUse !== undefined && figures !== undefined && call.answer !== undefined) call.rateUse.trueUp(totalTokens(figures.usage));
 }
 
 function learn(call: Call, estimator: Estimator, figures: CallFigures | undefined): void {
