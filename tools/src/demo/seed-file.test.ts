@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path';
 import { SeedFile, SIM_MODELS, TOPOLOGY } from '@sluice/contracts';
 import { seededTopology } from '../parts/seeded-topology.ts';
 import { createSecrets } from '../stack/secrets.ts';
-import { buildSeedFile } from './seed-file.ts';
+import { DEMO_USERS, DEMO_WORKSPACES, MONTH_WINDOW } from './demo-tenants.ts';
+import { buildSeedFile, SIM_SECRET_ENV } from './seed-file.ts';
 
 const urls = { primary: 'http://127.0.0.1:9101', secondary: 'http://127.0.0.1:9102', tertiary: 'http://127.0.0.1:9103' };
 
@@ -13,6 +14,16 @@ describe('buildSeedFile', () => {
 
   it('survives the JSON file and still satisfies the contract', () => {
     expect(SeedFile.parse(JSON.parse(JSON.stringify(seed)))).toEqual(seed);
+  });
+
+  it('holds the workspaces and people that the rest of the demo knows', () => {
+    expect(seed.workspaces.map(({ slug, tenant }) => ({ slug, tenant }))).toEqual(DEMO_WORKSPACES.map(({ slug, tenant }) => ({ slug, tenant })));
+    expect(seed.users.map(({ email, roles }) => ({ email, roles }))).toEqual(DEMO_USERS);
+    expect(seed.providers.flatMap(({ credentials }) => credentials.map(({ secret }) => secret))).toEqual(Array.from({ length: 3 }, () => ({ kind: 'env', name: SIM_SECRET_ENV })));
+  });
+
+  it('counts the month in the window that verify looks for', () => {
+    expect(seed.plans.flatMap(({ tenantLimits }) => tenantLimits.quotas.map(({ id }) => id))).toEqual([MONTH_WINDOW, MONTH_WINDOW, MONTH_WINDOW]);
   });
 
   it('refers only to things that it holds', () => {
