@@ -62,7 +62,8 @@ export function createSettleStage(deps: SettleDeps): Stage {
         call.refusal = { code: 'metering_full', retryAfterMs: 5_000 };
         call.passThrough = undefined;
       }
-      if (call.view === undefined && call.key !== undefined) await lookAtLimits(call, call.key, deps.limits).catch(note);
+      // A key in another workspace's place is answered as one that does not exist, so without its limits.
+      if (call.view === undefined && call.key !== undefined && call.refusal?.code !== 'unauthenticated') await lookAtLimits(call, call.key, deps.limits).catch(note);
       const outcome = figures === undefined || recorded instanceof Error ? outcomeOf(call) : figures.outcome;
       const status = statusOf(call);
       const steps: (() => void | Promise<void>)[] = [
