@@ -30,14 +30,24 @@ export const Concurrency = z
   .refine((c) => c.queued <= c.inFlight, { message: 'queued must not exceed inFlight, because waiting requests count as in flight', path: ['queued'] });
 export type Concurrency = z.infer<typeof Concurrency>;
 
+/** Zones that were asked for, so that a configuration of many tenants asks the runtime once for each. */
+const knownZones = new Map<string, boolean>();
+const MAX_KNOWN_ZONES = 1_000;
+
 /** True when the runtime knows the IANA time zone. */
 export function isTimeZone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
-  } catch {
-    return false;
+  let known = knownZones.get(name);
+  if (known === undefined) {
+    try {
+      new Intl.DateTimeFormat('en', { timeZone: name });
+      known = true;
+    } catch {
+      known = false;
+    }
+    if (knownZones.size >= MAX_KNOWN_ZONES) knownZones.clear();
+    knownZones.set(name, known);
   }
+  return known;
 }
 export const TimeZone = z.string().min(1).refine(isTimeZone, 'must be an IANA time zone such as Europe/Berlin');
 

@@ -8,6 +8,7 @@ export * from './ids.ts';
 export * from './trace-context.ts';
 export * from './problem.ts';
 export * from './read-config-snapshot.ts';
+export * from './saved-snapshot-text.ts';
 export * from './app.ts';
 export * from './listen.ts';
 export * from './admin-server.ts';

@@ -9,6 +9,8 @@ import { isHealthy, type HealthCheck } from '../supervisor/health-check.ts';
 /** `target` has the first core for itself; the `rest` is on the others; `any` uses them all. */
 export type Core = 'target' | 'rest' | 'any';
 
+/** A gateway with 100,000 workspaces reads its configuration for seconds. */
+const READY_MS = 120_000;
 const cores = availableParallelism();
 
 function works(command: string, args: string[]): boolean {
@@ -40,19 +42,19 @@ export interface BenchProcess {
   stop(): Promise<void>;
 }
 
-/** @throws Error with what the process said when it is not healthy within 20 s. */
+/** @throws Error with what the process said when it is not healthy within 120 s. */
 export function startBenchProcess(root: string, entry: string, core: Core, env: NodeJS.ProcessEnv, health: HealthCheck): Promise<BenchProcess> {
   const [program, args] = command(core, [join(root, entry)]);
   return watchBenchProcess(spawn(program, args, { cwd: root, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] }), entry, health);
 }
 
-/** Waits until a process is healthy. @throws Error with what it said when it is not within 20 s. */
+/** Waits until a process is healthy. @throws Error with what it said when it is not within 120 s. */
 export async function watchBenchProcess(child: ChildProcessByStdio<null, Readable, Readable>, name: string, health: HealthCheck): Promise<BenchProcess> {
   let output = '';
   const keep = (chunk: Buffer) => (output = (output + chunk.toString()).slice(-2_000));
   child.stdout.on('data', keep);
   child.stderr.on('data', keep);
-  const until = performance.now() + 20_000;
+  const until = performance.now() + READY_MS;
   while (!(await isHealthy(health))) {
     if (child.exitCode !== null || performance.now() > until) {
       await stop(child);

@@ -7,8 +7,20 @@ const LIMITS = {
   quotas: [{ id: 'monthly', meter: 'total_tokens', span: { kind: 'calendar', period: 'month' }, limit: 1_000_000_000_000_000, mode: 'hard' }],
 };
 
-/** A configuration in which every limit is checked at tenant, workspace and key and none is ever reached. */
-export function benchSnapshot(upstream: string, keyId: string, digest: string): unknown {
+export interface BenchKey {
+  readonly keyId: string;
+  /** SHA-256 of the key, hexadecimal. */
+  readonly digest: string;
+}
+
+const numbered = (n: number): string => (n === 0 ? 'bench' : `bench-${n}`);
+const uuidOf = (n: number): string => `be4c4000-0000-4000-8000-${String(n + 1).padStart(12, '0')}`;
+
+/**
+ * A configuration in which every limit is checked at tenant, workspace and key and none is ever reached: a tenant with one
+ * workspace for each of `keys`.
+ */
+export function benchSnapshot(upstream: string, keys: readonly BenchKey[]): unknown {
   const price = { inputPicoUsd: 150_000, outputPicoUsd: 600_000 };
   return {
     version: 1,
@@ -23,9 +35,9 @@ export function benchSnapshot(upstream: string, keyId: string, digest: string): 
         allotment: { totalTokens: 0, feeNanoUsd: 0 },
       },
     },
-    tenants: { bench: { id: 'bench', name: 'Bench', plan: 'bench', limits: LIMITS } },
-    workspaces: { bench: { slug: 'bench', uuid: 'be4c4000-0000-4000-8000-000000000001', tenant: 'bench' } },
-    keys: { [keyId]: { keyId, digest, workspace: 'bench', name: 'bench', createdAt: '2026-01-01T00:00:00.000Z', limits: LIMITS } },
+    tenants: Object.fromEntries(keys.map((_, n) => [numbered(n), { id: numbered(n), name: 'Bench', plan: 'bench', limits: LIMITS }])),
+    workspaces: Object.fromEntries(keys.map((_, n) => [numbered(n), { slug: numbered(n), uuid: uuidOf(n), tenant: numbered(n) }])),
+    keys: Object.fromEntries(keys.map(({ keyId, digest }, n) => [keyId, { keyId, digest, workspace: numbered(n), name: 'bench', createdAt: '2026-01-01T00:00:00.000Z', limits: LIMITS }])),
     providers: {
       primary: { id: 'primary', displayName: 'Fast upstream', dialect: 'openai', baseUrl: `${upstream}/v1`, credentials: [{ id: 'main', slots: 10_000 }] },
       secondary: { id: 'secondary', displayName: 'The same, by messages', dialect: 'anthropic', baseUrl: upstream, credentials: [{ id: 'main', slots: 10_000 }], carryFields: ['bench'] },

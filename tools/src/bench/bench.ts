@@ -6,6 +6,7 @@ import { runBenchScript, type Core } from './bench-process.ts';
 import { benchBundle } from './bundle.ts';
 import { startBenchTargets, type BenchTargets } from './bench-targets.ts';
 import { benchChunks, benchFirstToken, benchManyStreams, benchMemory } from './streams.ts';
+import { benchManyWorkspaces } from './many-workspaces.ts';
 import { benchWholeAnswers } from './whole-answers.ts';
 
 type Section = (bench: BenchTargets, rounds: number, seconds: number) => Promise<void>;
@@ -17,6 +18,7 @@ const SECTIONS: Readonly<Record<string, Section>> = {
   chunks: benchChunks,
   'first-token': benchFirstToken,
   'many-streams': (bench, rounds) => benchManyStreams(bench, Math.min(rounds, 3)),
+  workspaces: (bench, rounds, seconds) => benchManyWorkspaces(bench, Math.min(rounds, 5), seconds),
   limits: ({ root }) => benchScript(root, 'libs/limits/bench/limits.bench.ts', 'target'),
   outbox: ({ root }) => benchScript(root, 'libs/events/bench/outbox.bench.ts', 'target'),
   decide: ({ root }) => benchScript(root, 'apps/gateway/src/bench/decide.bench.ts', 'target'),

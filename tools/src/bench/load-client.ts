@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 
 /**
  * A closed-loop client on raw sockets: each connection sends the next request when the answer is complete.
- * Environment: PORT, KEY, CONNECTIONS, SECONDS. Prints one line of JSON: { requests, errors, seconds, p50Ms, p99Ms }.
+ * Environment: PORT, KEY (several with commas between are used in turn), CONNECTIONS, SECONDS. Prints one line of JSON: { requests, errors, seconds, p50Ms, p99Ms }.
  */
 const env = (name: string): string => process.env[name] ?? '';
 const seconds = Number(env('SECONDS'));
@@ -11,9 +11,12 @@ const body = JSON.stringify({
   messages: [{ role: 'system', content: 'You answer briefly.' }, { role: 'user', content: 'y'.repeat(360) }],
   max_tokens: 100,
 });
-const request = Buffer.from(
-  `POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1:${env('PORT')}\r\nauthorization: Bearer ${env('KEY')}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+const requests = env('KEY').split(',').map((key) =>
+  Buffer.from(
+    `POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1:${env('PORT')}\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  ),
 );
+let sent = 0;
 
 const latencies: number[] = [];
 let errors = 0;
@@ -38,7 +41,7 @@ function drive(): Promise<void> {
     let sentAt = 0;
     const send = () => {
       sentAt = performance.now();
-      socket.write(request);
+      socket.write(requests[sent++ % requests.length] as Buffer);
     };
     socket.setNoDelay(true);
     socket.on('connect', send);

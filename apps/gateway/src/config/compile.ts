@@ -34,6 +34,8 @@ export function createCompiler({ logger }: { logger: Log }): Compiler {
   let lastKeys: ReadonlyMap<string, CompiledKey> = new Map();
   /** Most workspaces override nothing, and then their policy is their plan's. */
   const planPolicies = new WeakMap<Plan, Policy>();
+  /** The same limits are one object in all tenants that have them. */
+  const mergedLimits = new WeakMap<Plan, WeakMap<Limits, Limits>>();
 
   return (snapshot) => {
     const killSwitches = Object.values(snapshot.killSwitches);
@@ -82,6 +84,18 @@ export function createCompiler({ logger }: { logger: Log }): Compiler {
     }
   }
 
+  /** The plan's defaults with the tenant's own limits over them, limit by limit. */
+  function tenantLimits(plan: Plan, { limits }: Tenant): Limits {
+    let ofPlan = mergedLimits.get(plan);
+    if (ofPlan === undefined) mergedLimits.set(plan, (ofPlan = new WeakMap()));
+    let merged = ofPlan.get(limits);
+    if (merged === undefined) {
+      merged = { ...plan.tenantLimits, ...limits, quotas: limits.quotas.length > 0 ? limits.quotas : plan.tenantLimits.quotas };
+      ofPlan.set(limits, merged);
+    }
+    return merged;
+  }
+
   function policyOf(plan: Plan, workspace: Workspace): Policy {
     if (Object.keys(workspace.override).length > 0) return mergePolicy(plan.policy, workspace.override);
     let policy = planPolicies.get(plan);
@@ -105,11 +119,6 @@ function compileKey(record: ApiKeyRecord, workspace: CompiledWorkspace): Compile
   };
 }
 
-/** The plan's defaults with the tenant's own limits over them, limit by limit. */
-function tenantLimits(plan: Plan, tenant: Tenant): Limits {
-  const { limits } = tenant;
-  return { ...plan.tenantLimits, ...limits, quotas: limits.quotas.length > 0 ? limits.quotas : plan.tenantLimits.quotas };
-}
 
 function stops(kill: KillSwitch, workspace: Workspace): boolean {
   if (kill.scope === 'all') return true;

@@ -82,11 +82,14 @@ export function createConfigClient(deps: ConfigClientDeps): ConfigClient {
   const firstTry = Promise.withResolvers<void>();
   let running: Promise<void> = Promise.resolve();
   let saveTimer: NodeJS.Timeout | undefined;
+  let compiling: NodeJS.Immediate | undefined;
   let saving: Promise<void> = Promise.resolve();
 
-  function adopt(next: ConfigSnapshot): void {
-    snapshot = next;
-    config = compile(next);
+  function adopt(): void {
+    if (compiling !== undefined) clearImmediate(compiling);
+    compiling = undefined;
+    if (snapshot === undefined) return;
+    config = compile(snapshot);
     for (const wake of waiting) wake();
     waiting.clear();
     deps.onChange?.(config);
@@ -103,8 +106,10 @@ export function createConfigClient(deps: ConfigClientDeps): ConfigClient {
     return saving;
   }
 
+  /** Changes that come together are put in force together: each costs a look at every workspace. */
   function changed(next: ConfigSnapshot): void {
-    adopt(next);
+    snapshot = next;
+    compiling ??= setImmediate(adopt);
     saveTimer ??= setTimeout(save, saveDelayMs).unref();
   }
 
@@ -209,7 +214,8 @@ export function createConfigClient(deps: ConfigClientDeps): ConfigClient {
       const saved = loadSnapshot(path, logger);
       if (saved !== undefined) {
         heardAtMs = saved.savedAtMs;
-        adopt(saved.snapshot);
+        snapshot = saved.snapshot;
+        adopt();
         logger.info({ version: saved.snapshot.version }, 'serving by the saved configuration until the control plane answers');
       }
       running = follow();
@@ -231,6 +237,7 @@ export function createConfigClient(deps: ConfigClientDeps): ConfigClient {
     async close() {
       abort.abort();
       await running;
+      clearImmediate(compiling);
       await (saveTimer === undefined ? saving : save());
     },
   };

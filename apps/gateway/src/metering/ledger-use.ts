@@ -28,14 +28,6 @@ export function createFetchQuotaUse({ url, token }: { url: string; token: string
   };
 }
 
-interface Window {
-  readonly level: LimitScope['levels'][number]['level'];
-  readonly id: string;
-  readonly definition: QuotaWindow;
-  /** Which of the request's spans counts it. */
-  readonly span: number;
-}
-
 export interface LedgerUseDeps {
   readonly fetch: FetchQuotaUse;
   readonly gatewayId: string;
@@ -51,46 +43,59 @@ export type LedgerUse = (except: readonly EventsFrom[]) => Promise<QuotaCheckpoi
 export function createLedgerUse({ fetch, gatewayId, clock, scopes }: LedgerUseDeps): LedgerUse {
   return async (except) => {
     const nowMs = clock.now();
-    const { windows, spans } = windowsOf(scopes(), nowMs);
-    if (windows.length === 0) return { version: 1, savedAtMs: nowMs, windows: [] };
-    const answer = await fetch({ gateway_id: gatewayId, except: [...except], spans });
-    if (answer.spans.length !== spans.length) throw new Error(`${spans.length} spans were asked for and ${answer.spans.length} came`);
-    const byOwner = answer.spans.map(groupByOwner);
-    return {
-      version: 1,
-      savedAtMs: nowMs,
-      windows: windows.flatMap(({ level, id, definition, span }) => {
+    const spans = createSpans(nowMs);
+    for (const { levels, timeZone } of scopes()) for (const { limits } of levels) spans.of(limits.quotas, timeZone);
+    if (spans.all.length === 0) return { version: 1, savedAtMs: nowMs, windows: [] };
+    const answer = await fetch({ gateway_id: gatewayId, except: [...except], spans: spans.all });
+    if (answer.spans.length !== spans.all.length) throw new Error(`${spans.all.length} spans were asked for and ${answer.spans.length} came`);
+    return { version: 1, savedAtMs: nowMs, windows: [...usedWindows(scopes(), spans, answer.spans.map(groupByOwner))] };
+  };
+}
+
+/** The distinct spans of quota windows. Most workspaces have their plan's windows, and those are looked at once. */
+function createSpans(nowMs: number) {
+  const all: QuotaUseRequest['spans'] = [];
+  const known = new Map<readonly QuotaWindow[], Map<string, readonly number[]>>();
+  const spanOf = ({ span }: QuotaWindow, timeZone: string): number => {
+    const wanted = span.kind === 'calendar' ? calendarSpan(span, timeZone, nowMs) : rollingSpan(span, nowMs);
+    const at = all.findIndex(({ from_ms, step_ms }) => from_ms === wanted.from_ms && step_ms === wanted.step_ms);
+    return at >= 0 ? at : all.push(wanted) - 1;
+  };
+  return {
+    all,
+    /** For each window the place of its span in `all`. */
+    of(quotas: readonly QuotaWindow[], timeZone: string): readonly number[] {
+      let zones = known.get(quotas);
+      if (zones === undefined) known.set(quotas, (zones = new Map()));
+      let spans = zones.get(timeZone);
+      if (spans === undefined) zones.set(timeZone, (spans = quotas.map((definition) => spanOf(definition, timeZone))));
+      return spans;
+    },
+  };
+}
+
+type Owners = ReadonlyMap<string, readonly QuotaUse[]>;
+
+/** The windows, each once, in which one of these owners has used something. */
+function* usedWindows(scopes: Iterable<LimitScope>, spans: ReturnType<typeof createSpans>, byOwner: readonly Owners[]): Iterable<QuotaCheckpoint['windows'][number]> {
+  const left = new Set(byOwner.flatMap((owners) => [...owners.keys()]));
+  for (const { levels, timeZone } of scopes) {
+    for (const { level, id, limits } of levels) {
+      if (limits.quotas.length === 0 || !left.delete(`${level} ${id}`)) continue;
+      const places = spans.of(limits.quotas, timeZone);
+      for (const [i, definition] of limits.quotas.entries()) {
         const steps = new Map<number, number>();
-        for (const use of byOwner[span]?.get(`${level} ${id}`) ?? []) {
+        for (const use of byOwner[places[i] ?? -1]?.get(`${level} ${id}`) ?? []) {
           const units = meterUnits(definition.meter, use.input_tokens, use.output_tokens, use.billed_nanousd);
           if (units > 0) steps.set(use.at_ms, (steps.get(use.at_ms) ?? 0) + units);
         }
-        return steps.size === 0 ? [] : [{ level, id, quota: definition.id, steps: [...steps].sort(([a], [b]) => a - b) }];
-      }),
-    };
-  };
-}
-
-function windowsOf(scopes: Iterable<LimitScope>, nowMs: number): { windows: Window[]; spans: QuotaUseRequest['spans'] } {
-  const windows = new Map<string, Window>();
-  const spans: QuotaUseRequest['spans'] = [];
-  const spanOf = (definition: QuotaWindow, timeZone: string): number => {
-    const span = definition.span.kind === 'calendar' ? calendarSpan(definition, timeZone, nowMs) : rollingSpan(definition.span, nowMs);
-    const known = spans.findIndex(({ from_ms, step_ms }) => from_ms === span.from_ms && step_ms === span.step_ms);
-    return known >= 0 ? known : spans.push(span) - 1;
-  };
-  for (const { levels, timeZone } of scopes) {
-    for (const { level, id, limits } of levels) {
-      for (const definition of limits.quotas) {
-        const key = `${level} ${id} ${definition.id}`;
-        if (!windows.has(key)) windows.set(key, { level, id, definition, span: spanOf(definition, timeZone) });
+        if (steps.size > 0) yield { level, id, quota: definition.id, steps: [...steps].sort(([a], [b]) => a - b) };
       }
     }
   }
-  return { windows: [...windows.values()], spans };
 }
 
-function calendarSpan({ span }: QuotaWindow, timeZone: string, nowMs: number): QuotaUseRequest['spans'][number] {
+function calendarSpan(span: QuotaWindow['span'], timeZone: string, nowMs: number): QuotaUseRequest['spans'][number] {
   return { from_ms: windowSpan(span, timeZone).stepAt(nowMs).startMs };
 }
 

@@ -1,0 +1,66 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ConfigSnapshot } from '@sluice/contracts';
+import { createSilentLog } from '../testing/silent-log.ts';
+import { sampleSnapshot } from '../testing/sample-snapshot.ts';
+import { loadSnapshot, saveSnapshot } from './snapshot-file.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'snapshot-'));
+const path = join(dir, 'snapshot.json');
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+/** More rows than are written in one turn, with texts that JSON escapes. */
+function large(): ConfigSnapshot {
+  const snapshot = sampleSnapshot();
+  const [key] = Object.values(snapshot.keys);
+  if (key === undefined) throw new Error('the sample has no key');
+  const keys = Array.from({ length: 1_001 }, (_, n) => ({ ...key, keyId: `samplekey${String(n).padStart(4, '0')}`, name: `"${n}"\n\u2603`, limits: { tokens: { perMinute: 100 }, quotas: [] }, tags: { team: 'a' } }));
+  return { ...snapshot, keys: Object.fromEntries(keys.map((row) => [row.keyId, row])) };
+}
+
+it('what is saved in pieces is read back as it was, by its owner only', async () => {
+  const snapshot = large();
+  await saveSnapshot(path, { savedAtMs: 5, snapshot });
+  expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({ savedAtMs: 5, snapshot: JSON.parse(JSON.stringify(snapshot)) });
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  expect(loadSnapshot(path, createSilentLog())).toEqual({ savedAtMs: 5, snapshot });
+});
+
+it('a file that was cut short, or is no configuration, is ignored', async () => {
+  await saveSnapshot(path, { savedAtMs: 5, snapshot: large() });
+  const text = readFileSync(path, 'utf8');
+  for (const bad of [text.slice(0, text.length / 2), text.slice(0, text.lastIndexOf('\n')), '', '{"savedAtMs":5}', 'null']) {
+    writeFileSync(path, bad);
+    expect(loadSnapshot(path, createSilentLog())).toBeUndefined();
+  }
+});
+
+it('is read also where somebody has formatted it anew', async () => {
+  const snapshot = large();
+  writeFileSync(path, JSON.stringify({ savedAtMs: 5, snapshot }, null, 2));
+  expect(loadSnapshot(path, createSilentLog())).toEqual({ savedAtMs: 5, snapshot });
+});
+
+it('parts of rows that are equal are one object in memory, others are not', async () => {
+  const snapshot = large();
+  const [first, second, third] = ['samplekey0000', 'samplekey0001', 'samplekey0002'];
+  const keys = { ...snapshot.keys, [third as string]: { ...snapshot.keys[third as string], limits: { tokens: { perMinute: 7 }, quotas: [] } } };
+  await saveSnapshot(path, { savedAtMs: 5, snapshot: { ...snapshot, keys } as ConfigSnapshot });
+  const read = loadSnapshot(path, createSilentLog())?.snapshot.keys;
+  expect(read?.[first as string]?.limits).toBe(read?.[second as string]?.limits);
+  expect(read?.[third as string]?.limits?.tokens?.perMinute).toBe(7);
+});
+
+it('other work goes on between the pieces', async () => {
+  let turns = 0;
+  let next: NodeJS.Immediate | undefined;
+  const count = (): void => {
+    turns += 1;
+    next = setImmediate(count);
+  };
+  count();
+  await saveSnapshot(path, { savedAtMs: 5, snapshot: large() });
+  clearImmediate(next);
+  expect(turns).toBeGreaterThan(5);
+});
