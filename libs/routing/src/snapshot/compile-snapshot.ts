@@ -53,10 +53,13 @@ export function compileSnapshot(snapshot: RouterSnapshot): CompiledSnapshot {
   const extractor = extractorNamed(control.features.extractor);
   if (extractor === undefined) throw new SnapshotError(`the features '${control.features.extractor}' are not known to this version`);
   if (candidate !== undefined && candidate.policy.features.extractor !== control.features.extractor) throw new SnapshotError('control and candidate look at different features');
-  return { snapshot, extractor, control: compilePolicy(control, extractor), candidate: candidate && compilePolicy(candidate.policy, extractor) };
+  return { snapshot, extractor, control: compilePolicy(control), candidate: candidate && compilePolicy(candidate.policy) };
 }
 
-function compilePolicy(source: SnapshotPolicy, extractor: Extractor): CompiledPolicy {
+/** @throws SnapshotError when its parts do not fit each other, or its features are not known. */
+export function compilePolicy(source: SnapshotPolicy): CompiledPolicy {
+  const extractor = extractorNamed(source.features.extractor);
+  if (extractor === undefined) throw new SnapshotError(`the features '${source.features.extractor}' are not known to this version`);
   const { mean, sd, names } = source.features;
   const dimension = names.length + 1;
   if (names.length !== extractor.names.length || mean.length !== names.length || sd.length !== names.length) {

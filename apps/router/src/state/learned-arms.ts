@@ -1,0 +1,140 @@
+import { PageHinkley, PRIOR_STRENGTH, RidgeArm, priorTheta, standardise, DEFAULT_FEATURES, type PageHinkleyState, type RidgeState } from '@sluice/routing';
+import type { SnapshotArm } from '@sluice/contracts';
+
+/** Rewards that one tenant may always teach an arm; beyond, no more than all others together. */
+export const FREE_INFLUENCE = 1_000;
+/** Tuned for about 50,000 rewards between false alarms on a steady stream of graded rewards. */
+export const DRIFT_OPTIONS = { delta: 0.05, threshold: 15, minimum: 100 };
+
+interface ArmRecord {
+  readonly ridge: RidgeArm;
+  /** Rewards learned from each tenant. */
+  readonly influence: Map<string, number>;
+  /** Sum over tenants. */
+  learned: number;
+  /** Rewards that were not learned, because one tenant had its share. */
+  capped: number;
+  rewards: number;
+  rewardSum: number;
+  /** Sum of reward less prediction, of predictions that decisions were made by. */
+  residualSum: number;
+  drift: PageHinkley;
+  alarmedAtMs: number | undefined;
+}
+
+export interface ArmState {
+  readonly model: string;
+  readonly ridge: RidgeState;
+  readonly influence: readonly (readonly [string, number])[];
+  readonly capped: number;
+  readonly rewards: number;
+  readonly rewardSum: number;
+  readonly residualSum: number;
+  readonly drift: PageHinkleyState;
+  readonly alarmedAtMs?: number;
+}
+
+export interface ArmSummary {
+  readonly model: string;
+  readonly learned: number;
+  readonly capped: number;
+  readonly rewards: number;
+  readonly meanReward: number | undefined;
+  /** Mean of reward less prediction. */
+  readonly calibration: number;
+  readonly driftStatistic: number;
+  readonly alarmedAtMs: number | undefined;
+}
+
+/** The models that learn from live rewards, one arm each. */
+export interface LearnedArms {
+  /** Gives models without an arm one with the prior of their tier. */
+  see(models: readonly { readonly id: string; readonly tier: number }[]): void;
+  has(model: string): boolean;
+  learn(observation: { readonly model: string; readonly tenant: string; readonly features: readonly number[]; readonly reward: number; readonly predicted: number | undefined; readonly atMs: number }): void;
+  /** Rewards learned, over all arms. */
+  readonly total: number;
+  summaries(): ArmSummary[];
+  arms(): SnapshotArm[];
+  readonly state: readonly ArmState[];
+}
+
+export function createLearnedArms(saved: readonly ArmState[] = []): LearnedArms {
+  const arms = new Map<string, ArmRecord>(saved.map((state) => [state.model, restore(state)]));
+  let total = 0;
+  for (const arm of arms.values()) total += arm.learned;
+  /** Tenants that taught anything; with one alone there is nobody to protect. */
+  const teachers = new Set<string>([...arms.values()].flatMap(({ influence }) => [...influence.keys()]));
+
+  function armOf(model: string): ArmRecord {
+    const found = arms.get(model);
+    if (found !== undefined) return found;
+    const fresh: ArmRecord = { ridge: RidgeArm.withPrior(priorTheta(0), PRIOR_STRENGTH), influence: new Map(), learned: 0, capped: 0, rewards: 0, rewardSum: 0, residualSum: 0, drift: new PageHinkley(DRIFT_OPTIONS), alarmedAtMs: undefined };
+    arms.set(model, fresh);
+    return fresh;
+  }
+
+  return {
+    see: (models) => {
+      for (const { id, tier } of models) {
+        if (!arms.has(id)) arms.set(id, { ...armOf(id), ridge: RidgeArm.withPrior(priorTheta(tier), PRIOR_STRENGTH) });
+      }
+    },
+    has: (model) => arms.has(model),
+    learn: ({ model, tenant, features, reward, predicted, atMs }) => {
+      const arm = armOf(model);
+      arm.rewards += 1;
+      arm.rewardSum += reward;
+      if (predicted !== undefined) {
+        arm.residualSum += reward - predicted;
+        // A constant keeps the stream in the detector's range; it looks at falls of the mean.
+        if (arm.drift.add(reward - predicted) && arm.alarmedAtMs === undefined) arm.alarmedAtMs = atMs;
+      }
+      teachers.add(tenant);
+      const own = arm.influence.get(tenant) ?? 0;
+      if (teachers.size > 1 && own >= Math.max(FREE_INFLUENCE, arm.learned - own)) {
+        arm.capped += 1;
+        return;
+      }
+      arm.ridge.update(standardise(features, DEFAULT_FEATURES), reward);
+      arm.influence.set(tenant, own + 1);
+      arm.learned += 1;
+      total += 1;
+    },
+    get total() {
+      return total;
+    },
+    summaries: () =>
+      [...arms].map(([model, arm]) => ({
+        model,
+        learned: arm.learned,
+        capped: arm.capped,
+        rewards: arm.rewards,
+        meanReward: arm.rewards === 0 ? undefined : arm.rewardSum / arm.rewards,
+        calibration: arm.rewards === 0 ? 0 : arm.residualSum / arm.rewards,
+        driftStatistic: arm.drift.statistic,
+        alarmedAtMs: arm.alarmedAtMs,
+      })),
+    arms: () => [...arms].map(([model, { ridge, learned }]) => ({ model, theta: [...ridge.theta], inverse: ridge.aInverse.map((row) => [...row]), n: learned })),
+    get state() {
+      return [...arms].map(([model, arm]): ArmState => ({
+        model,
+        ridge: arm.ridge.state,
+        influence: [...arm.influence],
+        capped: arm.capped,
+        rewards: arm.rewards,
+        rewardSum: arm.rewardSum,
+        residualSum: arm.residualSum,
+        drift: arm.drift.state,
+        ...(arm.alarmedAtMs === undefined ? {} : { alarmedAtMs: arm.alarmedAtMs }),
+      }));
+    },
+  };
+}
+
+function restore({ ridge, influence, capped, rewards, rewardSum, residualSum, drift, alarmedAtMs }: ArmState): ArmRecord {
+  const learnedFrom = new Map(influence.map(([tenant, n]) => [tenant, n]));
+  let learned = 0;
+  for (const n of learnedFrom.values()) learned += n;
+  return { ridge: RidgeArm.restore(ridge), influence: learnedFrom, learned, capped, rewards, rewardSum, residualSum, drift: PageHinkley.restore(DRIFT_OPTIONS, drift), alarmedAtMs };
+}

@@ -1,0 +1,72 @@
+import { KEPT_SNAPSHOTS, type Changes, type FeedbackRow, type RouterStore, type StoredDecision } from './router-store.ts';
+import type { JournalEntry } from '../state/journal.ts';
+import type { RouterStateSaved } from '../state/router-state.ts';
+
+/** Keeps everything in this process, for a router without a database, and for tests. Bounded: the oldest decisions go first. */
+export function createMemoryRouterStore({ maxDecisions = 100_000 }: { maxDecisions?: number } = {}): RouterStore {
+  const decisions = new Map<string, StoredDecision>();
+  let entries: JournalEntry[] = [];
+  let last = 0;
+  let checkpoint: RouterStateSaved | undefined;
+  let soft: unknown;
+  const snapshots = new Map<string, unknown>();
+
+  function change(id: string, more: Partial<StoredDecision>): void {
+    const found = decisions.get(id);
+    if (found !== undefined) decisions.set(id, { ...found, ...more });
+  }
+
+  function addFeedback(row: FeedbackRow): void {
+    const found = decisions.get(row.decisionId);
+    if (found !== undefined && found.feedback.every(({ metric }) => metric !== row.metric)) change(row.decisionId, { feedback: [...found.feedback, row] });
+  }
+
+  function commit({ decisions: rows = [], calls = [], feedback = [], rewards = [], entries: more = [], checkpoint: saved, soft: softer, snapshot }: Changes): void {
+    more.forEach(({ seq }, i) => {
+      if (seq !== last + 1 + i) throw new Error(`journal entry ${seq} does not follow ${last}`);
+    });
+    for (const row of rows) if (!decisions.has(row.id)) decisions.set(row.id, { ...row, feedback: [] });
+    while (decisions.size > maxDecisions) decisions.delete(decisions.keys().next().value as string);
+    for (const { id, call } of calls) if (decisions.get(id)?.call === undefined) change(id, { call });
+    feedback.forEach(addFeedback);
+    for (const { id, state, reward } of rewards) change(id, { rewardState: state, reward });
+    entries.push(...structuredClone(more));
+    last += more.length;
+    if (saved !== undefined) {
+      checkpoint = structuredClone(saved);
+      entries = entries.filter(({ seq }) => seq > saved.seq);
+    }
+    if (softer !== undefined) soft = structuredClone(softer);
+    if (snapshot !== undefined) snapshots.set(snapshot.snapshot_id, structuredClone(snapshot));
+    while (snapshots.size > KEPT_SNAPSHOTS) snapshots.delete(snapshots.keys().next().value as string);
+  }
+
+  const newestFirst = (): StoredDecision[] => [...decisions.values()].sort((a, b) => b.atMs - a.atMs || (a.id < b.id ? 1 : -1));
+
+  return {
+    kind: 'memory',
+    load: async (sinceMs) => ({ checkpoint, entries: [...entries], soft, requests: newestFirst().reverse().filter(({ atMs, request }) => request !== undefined && atMs >= sinceMs) }),
+    commit: async (changes) => commit(changes),
+    find: async (ids) => new Map(ids.flatMap((id) => (decisions.has(id) ? [[id, decisions.get(id) as StoredDecision]] : []))),
+    recent: async ({ limit, tenant }) => newestFirst().filter((one) => tenant === undefined || one.tenant === tenant).slice(0, limit),
+    due: async (nowMs, limit) => newestFirst().reverse().filter(({ rewardState, expiresAtMs }) => rewardState === 'pending' && expiresAtMs <= nowMs).slice(0, limit),
+    rated: async ({ limit, tenant, loggedBy }) =>
+      newestFirst()
+        .filter((one) => one.reward !== undefined && one.decision.evaluated && (tenant === undefined || one.tenant === tenant) && (loggedBy === undefined || one.decision.policy_version === loggedBy))
+        .slice(0, limit)
+        .map(({ tenant: of, decision, reward }) => ({ tenant: of, decision, reward: reward as number })),
+    feedbackRates: async () => {
+      const rates = new Map<string, { model: string; decisions: number; rated: number }>();
+      for (const { decision, rewardState } of decisions.values()) {
+        if (!decision.evaluated || rewardState === 'pending') continue;
+        const rate = rates.get(decision.chosen) ?? { model: decision.chosen, decisions: 0, rated: 0 };
+        rates.set(decision.chosen, rate);
+        rate.decisions += 1;
+        if (rewardState === 'rewarded') rate.rated += 1;
+      }
+      return [...rates.values()];
+    },
+    snapshot: async (id) => snapshots.get(id),
+    close: async () => undefined,
+  };
+}
