@@ -107,6 +107,7 @@ export const FeedbackItem = z.strictObject({
 export type FeedbackItem = z.infer<typeof FeedbackItem>;
 /** `POST /feedback`: one, or a list of at most 1,000. */
 export const FeedbackRequest = z.union([FeedbackItem, z.array(FeedbackItem).min(1).max(MAX_FEEDBACK_BATCH)]);
+export type FeedbackRequest = z.infer<typeof FeedbackRequest>;
 export const FeedbackResult = z.object({
   decision_id: z.string(),
   metric: z.string(),
@@ -116,6 +117,7 @@ export const FeedbackResult = z.object({
 });
 export type FeedbackResult = z.infer<typeof FeedbackResult>;
 export const FeedbackAnswer = z.object({ results: z.array(FeedbackResult) });
+export type FeedbackAnswer = z.infer<typeof FeedbackAnswer>;
 
 /** Where a decision stands with its reward. `defaulted` and `expired` were not rated in time: with and without a default reward. */
 export const REWARD_STATES = ['pending', 'rewarded', 'defaulted', 'expired', 'not_evaluated'] as const;
@@ -148,9 +150,11 @@ export type DecisionView = z.infer<typeof DecisionView>;
 
 export const DecisionsQuery = z.strictObject({ limit: z.coerce.number().int().min(1).max(200).default(50), tenant: Name.optional() });
 export const DecisionsAnswer = z.object({ decisions: z.array(DecisionView) });
+export type DecisionsAnswer = z.infer<typeof DecisionsAnswer>;
 
 /** A person who acts; automatic changes of the router have the kind `system`. */
 export const HumanActor = z.strictObject({ kind: z.literal('person'), id: z.string().min(1).max(200) });
+export type HumanActor = z.infer<typeof HumanActor>;
 const Reason = z.string().trim().min(3, 'say why, in at least 3 characters').max(500);
 
 export const PolicyOrigin = z.enum(['serving', 'candidate', 'draft', 'retired', 'rolled_back']);
@@ -168,6 +172,7 @@ export const RoutingPolicyView = z.object({
 });
 export type RoutingPolicyView = z.infer<typeof RoutingPolicyView>;
 export const PoliciesAnswer = z.object({ serving: Name, snapshot_id: Ulid, policies: z.array(RoutingPolicyView) });
+export type PoliciesAnswer = z.infer<typeof PoliciesAnswer>;
 
 /** `POST /policies`: what is left out is as in the serving policy. */
 export const CreatePolicy = z.strictObject({
@@ -187,6 +192,7 @@ export const EvaluatePolicy = z.strictObject({
   /** Only decisions of this logged policy version. */
   logged_by: Name.optional(),
 });
+export type EvaluatePolicy = z.infer<typeof EvaluatePolicy>;
 const Interval = z.object({ lower: z.number(), upper: z.number() });
 const EvaluationDiagnostics = z.object({
   rows: z.int(),
@@ -257,10 +263,13 @@ export const RolloutView = z.object({
 });
 export type RolloutView = z.infer<typeof RolloutView>;
 export const RolloutsAnswer = z.object({ rollouts: z.array(RolloutView) });
+export type RolloutsAnswer = z.infer<typeof RolloutsAnswer>;
 /** `POST /rollouts`: made, not started. */
 export const CreateRollout = z.strictObject({ policy_version: Name, actor: HumanActor, reason: Reason, margin: z.number().gt(0).max(0.5).default(0.03) });
+export type CreateRollout = z.infer<typeof CreateRollout>;
 /** `POST /rollouts/:id/start`, `abort` and `reset`. A reset leaves the old one as it is and makes a new one. */
 export const RolloutAction = z.strictObject({ actor: HumanActor, reason: Reason });
+export type RolloutAction = z.infer<typeof RolloutAction>;
 
 /**
  * `POST /rollouts/replay`: a rollout on simulated decisions by a clock that runs faster, for demonstrations. It is watched
@@ -293,6 +302,7 @@ export const TenantProfileView = z.object({
 });
 export type TenantProfileView = z.infer<typeof TenantProfileView>;
 export const TenantsAnswer = z.object({ tenants: z.array(TenantProfileView) });
+export type TenantsAnswer = z.infer<typeof TenantsAnswer>;
 
 export const ArmView = z.object({
   model: Name,

@@ -30,7 +30,8 @@ describe('the signals of all tenants', () => {
     for (const [tenant, tokens] of [['a', 10], ['b', 20], ['c', 30], ['b', 40]] as const) table.settled({ tenant, eventId: `${tenant}${tokens}`, outputTokens: tokens, atMs: tokens });
     expect(table.profiles(100).map(([tenant]) => tenant)).toEqual(['c', 'b']);
     expect(table.profile('a', 100)).toBeUndefined();
-    const restored = createSignalTable({ saved: JSON.parse(JSON.stringify(table.state)) });
+    const restored = createSignalTable();
+    restored.restore(JSON.parse(JSON.stringify(table.state)));
     expect(restored.profiles(100)).toEqual(table.profiles(100));
   });
 });

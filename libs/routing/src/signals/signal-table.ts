@@ -9,12 +9,14 @@ export interface SignalTable {
   /** Undefined for a tenant of which nothing was heard. */
   profile(tenant: string, nowMs: number): TenantProfile | undefined;
   profiles(nowMs: number): [tenant: string, profile: TenantProfile][];
+  /** Goes on where another table stood; what this one has heard of other tenants stays. */
+  restore(saved: readonly (readonly [tenant: string, state: TenantSignalsState])[]): void;
   /** To go on from after a restart. */
   readonly state: readonly [tenant: string, state: TenantSignalsState][];
 }
 
-export function createSignalTable({ maxTenants = 10_000, saved = [] }: { maxTenants?: number; saved?: readonly (readonly [string, TenantSignalsState])[] } = {}): SignalTable {
-  const table = new Map<string, TenantSignals>(saved.map(([tenant, state]) => [tenant, TenantSignals.restore(state)]));
+export function createSignalTable({ maxTenants = 10_000 }: { maxTenants?: number } = {}): SignalTable {
+  const table = new Map<string, TenantSignals>();
 
   function of(tenant: string): TenantSignals {
     const signals = table.get(tenant) ?? new TenantSignals();
@@ -29,6 +31,9 @@ export function createSignalTable({ maxTenants = 10_000, saved = [] }: { maxTena
     refused: ({ tenant, ...event }) => of(tenant).refused(event),
     profile: (tenant, nowMs) => table.get(tenant)?.profile(nowMs),
     profiles: (nowMs) => [...table].map(([tenant, signals]) => [tenant, signals.profile(nowMs)]),
+    restore: (saved) => {
+      for (const [tenant, state] of saved) table.set(tenant, TenantSignals.restore(state));
+    },
     get state() {
       return [...table].map(([tenant, signals]): [string, TenantSignalsState] => [tenant, signals.state]);
     },

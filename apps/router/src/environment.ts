@@ -1,0 +1,18 @@
+import { SERVICE_TOKEN_ENV } from '@sluice/contracts';
+import { SERVICE_ENV } from '@sluice/service-kit';
+import { z } from 'zod';
+
+/** What the router reads from its environment. */
+export const RouterEnv = z.object({
+  ...SERVICE_ENV,
+  [SERVICE_TOKEN_ENV.callersToRouter]: z.string().min(16, 'must have at least 16 characters'),
+  [SERVICE_TOKEN_ENV.routerToControlPlane]: z.string().min(16, 'must have at least 16 characters').optional(),
+  SLUICE_CONTROL_PLANE_URL: z.url().optional(),
+  DATABASE_URL: z.string().optional(),
+  AWS_ENDPOINT_URL: z.url().optional(),
+  AWS_REGION: z.string().default('eu-central-1'),
+  AWS_ACCOUNT_ID: z.string().regex(/^\d{12}$/, 'must be 12 digits').optional(),
+  SLUICE_REWARD_TIMEOUT_S: z.coerce.number().int().min(1).max(30 * 86_400).default(86_400),
+  SLUICE_DEFAULT_REWARD: z.coerce.number().min(0).max(1).optional(),
+});
+export type RouterEnv = z.infer<typeof RouterEnv>;

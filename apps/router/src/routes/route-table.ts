@@ -1,0 +1,56 @@
+import {
+  ArmsAnswer,
+  CreatePolicy,
+  CreateRollout,
+  DecisionsAnswer,
+  DecisionsQuery,
+  DecisionView,
+  DriftAnswer,
+  EvaluatePolicy,
+  EvaluationAnswer,
+  FeedbackAnswer,
+  FeedbackRequest,
+  PoliciesAnswer,
+  ReplayRollout,
+  RolloutAction,
+  RolloutsAnswer,
+  RolloutView,
+  RouteAnswer,
+  RouteBatchAnswer,
+  RouteBatchRequest,
+  RouterSnapshot,
+  RouteRequest,
+  RoutingPolicyView,
+  TenantProfileView,
+  TenantsAnswer,
+} from '@sluice/contracts';
+import type { ApiRoute } from '@sluice/service-kit';
+import { z } from 'zod';
+
+export const DecisionQuery = z.strictObject({ verify: z.enum(['0', '1']).default('0') });
+
+/** The routes of the service, as `/openapi.json` shows them. `service`: a service token; the first four also take an API key. */
+export const ROUTER_ROUTES: readonly ApiRoute[] = [
+  { method: 'post', path: '/route', summary: 'Chooses a model for a request and says why; also with an API key', auth: 'service', body: RouteRequest, response: RouteAnswer },
+  { method: 'post', path: '/route/batch', summary: 'The same for at most 256 requests, each judged alone; also with an API key', auth: 'service', body: RouteBatchRequest, response: RouteBatchAnswer },
+  { method: 'post', path: '/feedback', summary: 'Takes quality and outcome of one decision, or of at most 1,000; also with an API key', auth: 'service', body: FeedbackRequest, response: FeedbackAnswer, status: 202 },
+  { method: 'get', path: '/decisions/:id', summary: 'One decision, with its feedback and its reason; verify=1 computes its probabilities again; also with an API key', auth: 'service', query: DecisionQuery, response: DecisionView },
+  { method: 'get', path: '/decisions', summary: 'The newest decisions', auth: 'service', query: DecisionsQuery, response: DecisionsAnswer },
+  { method: 'get', path: '/arms', summary: 'What is known of each model, and what quality costs', auth: 'service', response: ArmsAnswer },
+  { method: 'get', path: '/policies', summary: 'All policies, and the one that serves', auth: 'service', response: PoliciesAnswer },
+  { method: 'post', path: '/policies', summary: 'Makes a policy; it serves nobody before a rollout', auth: 'service', body: CreatePolicy, response: RoutingPolicyView, status: 201 },
+  { method: 'post', path: '/policies/:version/evaluate', summary: 'The value of a policy from the log, or why the log says too little', auth: 'service', body: EvaluatePolicy, response: EvaluationAnswer },
+  { method: 'get', path: '/rollouts', summary: 'All rollouts with their evidence', auth: 'service', response: RolloutsAnswer },
+  { method: 'post', path: '/rollouts', summary: 'Makes a rollout of a policy, not started', auth: 'service', body: CreateRollout, response: RolloutView, status: 201 },
+  { method: 'post', path: '/rollouts/replay', summary: 'A rollout on simulated decisions by a faster clock; it never reaches a gateway', auth: 'service', body: ReplayRollout, response: RolloutView, status: 202 },
+  { method: 'get', path: '/rollouts/:id', summary: 'One rollout', auth: 'service', response: RolloutView },
+  { method: 'post', path: '/rollouts/:id/start', summary: 'Starts it in the shadow', auth: 'service', body: RolloutAction, response: RolloutView },
+  { method: 'post', path: '/rollouts/:id/abort', summary: 'Ends it', auth: 'service', body: RolloutAction, response: RolloutView },
+  { method: 'post', path: '/rollouts/:id/reset', summary: 'Makes a new rollout of one that was rolled back or aborted', auth: 'service', body: RolloutAction, response: RolloutView, status: 201 },
+  { method: 'get', path: '/tenants', summary: 'Difficulty and pressure of all tenants', auth: 'service', response: TenantsAnswer },
+  { method: 'get', path: '/tenants/:id/profile', summary: 'Difficulty and pressure of a tenant', auth: 'service', response: TenantProfileView },
+  { method: 'get', path: '/drift', summary: 'Shifts of features, of the mix of models, and of rewards', auth: 'service', response: DriftAnswer },
+  { method: 'get', path: '/internal/snapshot', summary: 'The published snapshot, with an ETag', auth: 'service', response: RouterSnapshot },
+  { method: 'get', path: '/internal/snapshots', summary: 'The same as server-sent events: one now, and one at each publication', auth: 'service' },
+  { method: 'get', path: '/health', summary: 'Whether the process lives', auth: 'none' },
+];
