@@ -1,6 +1,7 @@
-import { RouteDecision, type RouterSnapshot } from '@sluice/contracts';
+import { CallStarted, RouteDecision, systemClock, type RouterSnapshot } from '@sluice/contracts';
 import { compileSnapshot, verifyDecision, verifyPredictions, type CompiledSnapshot } from '@sluice/routing';
 import { eventually } from '@sluice/testing';
+import { interruptedEvent } from '../metering/usage-events.ts';
 import { startGateway, type GatewayOptions, type GatewayUnderTest } from '../testing/gateway-under-test.ts';
 import { LEARNED_MODELS, learnedPolicy, learnedSnapshot, withLearnedModels } from '../testing/learned-snapshot.ts';
 import type { RawSnapshot } from '../testing/sample-snapshot.ts';
@@ -116,6 +117,13 @@ describe('a call that leaves its model open', () => {
     upstream.script = scripts.status(500);
     const failed = await ask();
     expect([failed.response.status, failed.header('x-sluice-decision')]).toEqual([502, last((gateway as GatewayUnderTest).settled).decision_id]);
+  });
+
+  it('keeps its decision through the death of the gateway', async () => {
+    await start();
+    const { decision } = await ask();
+    const started = CallStarted.parse(JSON.parse(JSON.stringify(last((gateway as GatewayUnderTest).started))));
+    expect(interruptedEvent(started, systemClock)).toMatchObject({ outcome: 'interrupted', decision_id: decision?.decision_id, decision });
   });
 
   it('fails over to the next provider of the model that was chosen; the record keeps both', async () => {

@@ -21,8 +21,11 @@ describe('the text that features are computed from', () => {
     expect(promptText({ messages })).toBe('three\ntwo\none');
   });
 
-  it('is bounded in turns and instructions, and keeps the length of the newest turn', () => {
-    expect(promptText({ messages: [user('older'), user('x'.repeat(9_000))] })).toHaveLength(9_000);
+  it('is bounded in all and in instructions, in every dialect alike, and the newest turn comes first', () => {
+    const long = 'x'.repeat(9_000);
+    const part = { type: 'text', text: long };
+    expect(promptText({ messages: [user('older'), user(long)] })).toBe(`${long}\nolder`);
+    for (const content of [`${long}\n${long}`, [part, part], [part, part, part]]) expect(promptText({ messages: [user('older'), user(content)] })).toBe(`${long}\n${long}`.slice(0, 16_384));
     expect(promptText({ system: 's'.repeat(5_000), messages: [user('x')] })).toHaveLength(1_026);
   });
 

@@ -1,7 +1,7 @@
 /** Turns of the person that are looked at, the newest first. */
 const MAX_TURNS = 3;
-/** Characters of turns beyond which no older one is added. */
-const ENOUGH_CHARS = 8_192;
+/** As many characters as features look at; a body may be a thousand times as long. */
+const MAX_CHARS = 16_384;
 /** Instructions are the same in call after call; their beginning says what kind of call it is. Characters. */
 const INSTRUCTION_CHARS = 1_024;
 
@@ -14,10 +14,10 @@ export function promptText(body: Readonly<Record<string, unknown>>): string {
   const turns = body['messages'] ?? body['input'];
   let text = '';
   let instructions = join(textOf(body['system']), textOf(body['instructions']));
-  if (typeof turns === 'string') text = turns;
+  if (typeof turns === 'string') text = turns.slice(0, MAX_CHARS);
   else if (Array.isArray(turns)) {
     let taken = 0;
-    for (let i = turns.length - 1; i >= 0 && taken < MAX_TURNS && text.length < ENOUGH_CHARS; i -= 1) {
+    for (let i = turns.length - 1; i >= 0 && taken < MAX_TURNS && text.length < MAX_CHARS; i -= 1) {
       const turn: unknown = turns[i];
       if (typeof turn !== 'object' || turn === null || (turn as { role?: unknown }).role !== 'user') continue;
       const said = textOf((turn as { content?: unknown }).content);
@@ -31,21 +31,22 @@ export function promptText(body: Readonly<Record<string, unknown>>): string {
       instructions = join(instructions, textOf(content));
     }
   }
-  return join(text, instructions.slice(0, INSTRUCTION_CHARS));
+  return join(text, instructions.slice(0, INSTRUCTION_CHARS)).slice(0, MAX_CHARS);
 }
 
 function join(a: string, b: string): string {
   return a === '' ? b : b === '' ? a : `${a}\n${b}`;
 }
 
-/** A string, or the text parts of a list; the results of tools are parts of a user's turn too, and no words of the person. */
+/** A string, or the text parts of a list, as far as they are looked at; the results of tools are parts of a user's turn too, and no words of the person. */
 function textOf(content: unknown): string {
-  if (typeof content === 'string') return content;
+  if (typeof content === 'string') return content.slice(0, MAX_CHARS);
   if (!Array.isArray(content)) return '';
   let text = '';
   for (const part of content as readonly unknown[]) {
+    if (text.length >= MAX_CHARS) break;
     const { type, text: words } = (part ?? {}) as { type?: unknown; text?: unknown };
-    if (typeof words === 'string' && (type === 'text' || type === 'input_text')) text = join(text, words);
+    if (typeof words === 'string' && (type === 'text' || type === 'input_text')) text = join(text, words.slice(0, MAX_CHARS));
   }
-  return text;
+  return text.slice(0, MAX_CHARS);
 }

@@ -7,6 +7,7 @@ import { SAMPLE_NOW_MS } from '../../testing/front-server.ts';
 import { SAMPLE_KEYS, sampleSnapshot, type RawSnapshot } from '../../testing/sample-snapshot.ts';
 import { createSilentLog } from '../../testing/silent-log.ts';
 import { createPlanner } from '../route/planner.ts';
+import { needsOf } from './needs-of.ts';
 import { createResolveStage } from './resolve.ts';
 
 interface Given {
@@ -106,4 +107,68 @@ it('the bound is the one that the dialect knows, or a caller could reserve less 
   expect(boundOf('chat', { max_tokens: undefined, max_output_tokens: 1 })).toBeUndefined();
   expect(boundOf('chat', { max_completion_tokens: 1 })).toBe(500);
   expect(boundOf('messages', { max_completion_tokens: 1, max_output_tokens: 1 })).toBe(500);
+});
+
+describe('a request that leaves its model open', () => {
+  const models = ({ candidates }: { candidates: readonly { model: { id: string } }[] }) => candidates.map(({ model }) => model.id);
+  const openOf = (given: Given) => {
+    const { resolved, refusal } = resolve({ body: { model: 'auto' }, ...given });
+    return resolved?.choice?.kind === 'open' ? { models: models(resolved.choice), excluded: Object.fromEntries(resolved.choice.excluded.map(({ model, why }) => [model.id, why])), plan: resolved.plan } : { refusal, resolved };
+  };
+
+  it('has as candidates what key, policy, data rules, switches, price and chain allow, the default first', () => {
+    expect(openOf({})).toMatchObject({ models: ['sim-small', 'sim-large'], excluded: { unpriced: 'has no price' } });
+    expect(openOf({ key: 'narrow' })).toMatchObject({ models: ['sim-large'], excluded: {} });
+    expect(openOf({ change: (raw) => void ((raw.models['sim-large'] as Record<string, unknown>).tier = 3) })).toMatchObject({ models: ['sim-large', 'sim-small'] });
+    expect(openOf({ change: kill('model', 'sim-small') })).toMatchObject({ models: ['sim-large'], excluded: { 'sim-small': 'switched off' } });
+    const only = (offers: object[]) => (raw: RawSnapshot) => void Object.assign(raw.models['sim-large'] as object, { offers });
+    expect(openOf({ change: only([{ provider: 'elsewhere', providerModel: 'x' }]) })).toMatchObject({ excluded: { 'sim-large': 'no provider of the chain can serve it' } });
+  });
+
+  it('stays within a contract that forbids a fallback', () => {
+    const { plan } = openOf({ change: (raw) => void Object.assign((raw.plans.team as { policy: object }).policy, { dataRules: { noFallback: true } }) });
+    expect(plan?.entries).toHaveLength(1);
+  });
+
+  it('is no choice for embeddings, and counts tokens by the default model', () => {
+    expect(resolve({ operation: 'embeddings', body: { model: 'auto', input: 'x' } }).refusal).toMatchObject({ code: 'invalid_value', param: 'model' });
+    const { resolved } = resolve({ operation: 'count_tokens', body: { model: 'auto' } });
+    expect([ids(resolved), resolved?.choice]).toEqual([['sim-small'], undefined]);
+  });
+
+  it('has at most as many candidates as a record holds', () => {
+    const many = (raw: RawSnapshot): void => {
+      const prices = (raw.plans.team as { priceBook: { prices: Record<string, unknown> } }).priceBook.prices;
+      for (let i = 0; i < 100; i += 1) {
+        raw.models[`m${i}`] = { ...(raw.models['sim-small'] as object), id: `m${i}` };
+        prices[`m${i}`] = prices['sim-small'];
+      }
+    };
+    expect(openOf({ change: many }).models).toHaveLength(64);
+  });
+
+  it.each([
+    ['the operator\'s words where everything is switched off', (raw: RawSnapshot) => ['sim-small', 'sim-large', 'unpriced'].forEach((id) => kill('model', id)(raw)), {}, { code: 'kill_switch', message: 'Back at noon.' }],
+    ['why of each model where none can answer', undefined, { tools: [{}] }, { code: 'invalid_value', param: 'model', message: expect.stringContaining('sim-large: cannot do tools') }],
+  ])('is refused with %s', (_what, change, body, refusal) => {
+    expect(resolve({ body: { model: 'auto', ...body }, ...(change === undefined ? {} : { change }) }).refusal).toMatchObject(refusal);
+  });
+
+  it.each<[string, object, string[]]>([
+    ['nothing for text', {}, []],
+    ['tools', { tools: [{ type: 'function' }] }, ['tools']],
+    ['no tools for an empty list', { tools: [] }, []],
+    ['images in OpenAI\'s parts', { messages: [{ role: 'user', content: [{ type: 'text', text: 'x' }, { type: 'image_url', image_url: {} }] }] }, ['images']],
+    ['images in Anthropic\'s results of tools', { messages: [{ role: 'user', content: [{ type: 'tool_result', content: [{ type: 'image', source: {} }] }] }] }, ['images']],
+    ['audio', { messages: [{ role: 'user', content: [{ type: 'input_audio' }] }] }, ['audio']],
+    ['audio out', { modalities: ['text', 'audio'] }, ['audio']],
+    ['JSON', { response_format: { type: 'json_schema' } }, ['json']],
+    ['no JSON for text', { response_format: { type: 'text' } }, []],
+    ['JSON of a response', { text: { format: { type: 'json_object' } } }, ['json']],
+    ['reasoning by effort', { reasoning_effort: 'high' }, ['reasoning']],
+    ['no reasoning', { reasoning_effort: 'none', thinking: { type: 'disabled' } }, []],
+    ['reasoning of Anthropic\'s', { thinking: { type: 'enabled', budget_tokens: 1_024 } }, ['reasoning']],
+  ])('needs %s', (_what, body, needs) => {
+    expect(needsOf({ messages: [{ role: 'user', content: 'x' }], ...body })).toEqual(needs);
+  });
 });
