@@ -74,7 +74,8 @@ export const PLATFORM_COMMANDS: Readonly<Record<string, Command>> = {
     usage: 'export',
     summary: 'the configuration as a file that apply takes; without secrets',
     run: async ({ api, flags, print }) => {
-      const document = PlatformDocument.parse((await api.send('GET', '/api/platform')).body);
+      // As it came: parsing would fill in every default.
+      const { body: document } = await api.send('GET', '/api/platform');
       if (flags.json) print(JSON.stringify(escapeVariables(document), null, 2));
       else print(stringify(escapeVariables(document), { lineWidth: 0 }).trimEnd());
       return 0;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { Cell, KillSwitch, Model, Name, Plan, ProviderDialect, Slug, Tenant, TenantStatus, Workspace, type ConfigSnapshot, type ConfigTable } from '@sluice/contracts';
+import { keepDerived } from '../config/derived-window.ts';
 import type { RouteAuth } from './route.ts';
 
 type Row<T extends ConfigTable> = ConfigSnapshot[T][string];
@@ -42,6 +43,7 @@ export const CONFIG_RESOURCES: readonly ConfigResource[] = [
   {
     table: 'tenants', path: 'tenants', noun: 'tenant', audit: 'tenant', write: 'admin', view: Tenant, input: Tenant.partial({ id: true }), idField: 'id',
     filters: { plan: filter<'tenants'>(Name, ({ plan }) => [plan]), status: filter<'tenants'>(TenantStatus, ({ status }) => [status]) },
+    complete: (input, old) => keepDerived(input as Tenant, old as Tenant | undefined),
     owner: (row: Row<'tenants'>) => ({ tenant: row.id }),
   },
   {

@@ -60,6 +60,19 @@ describe('a declared platform', () => {
     expect(document.plans?.[0]?.policy).not.toHaveProperty('retries');
   });
 
+  it('leaves the quota window that is derived from plan and cap to whoever derives it', async () => {
+    const window = { id: 'overage-cap', meter: 'total_tokens', span: { kind: 'calendar', period: 'month' }, limit: 5, mode: 'hard', alertAtPercent: [100] };
+    const acme = test.plane.store.snapshot().tenants['acme'];
+    await test.plane.store.change({ changes: [{ table: 'tenants', id: 'acme', value: { ...acme, limits: { quotas: [window] } } }], audit: () => [] });
+    const { tenants } = await exported();
+    expect(JSON.stringify(tenants)).not.toContain('overage-cap');
+    expect(steps(await post('apply', { tenants }))).toEqual([]);
+    await post('apply', { tenants: tenants?.map((tenant) => ({ ...tenant, name: 'Renamed' })) });
+    expect(test.plane.store.snapshot().tenants['acme']).toMatchObject({ name: 'Renamed', limits: { quotas: [window] } });
+    await test.call('PUT', '/api/tenants/acme', { name: 'Again', plan: 'enterprise', limits: {} }, { 'if-match': '*' });
+    expect(test.plane.store.snapshot().tenants['acme']).toMatchObject({ name: 'Again', limits: { quotas: [window] } });
+  });
+
   it('tells what it leaves, and removes it only when that is asked for', async () => {
     const { killSwitches: _none, ...document } = { ...(await exported()), killSwitches: undefined };
     await post('apply', { tenants: [...(document.tenants ?? []), { id: 'old', name: 'Old', plan: 'free', limits: {} }] });

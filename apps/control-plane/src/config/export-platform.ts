@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
 import { CONFIG_ROW, ProviderInput, type ConfigSnapshot, type PlatformDocument } from '@sluice/contracts';
 import type { PersonAccount } from '../accounts/account-store.ts';
+import { withoutDerived } from './derived-window.ts';
 import { maskProvider } from './provider-secrets.ts';
 
 /**
@@ -14,7 +15,7 @@ export function exportPlatform(config: ConfigSnapshot, people: readonly PersonAc
     providers: rowsOf(config.providers).map((row) => withoutDefaults(ProviderInput, maskProvider(row))),
     models: rowsOf(config.models).map((row) => withoutDefaults(CONFIG_ROW.models, row)),
     plans: rowsOf(config.plans).map((row) => withoutDefaults(CONFIG_ROW.plans, row)),
-    tenants: rowsOf(config.tenants).map((row) => withoutDefaults(CONFIG_ROW.tenants, row)),
+    tenants: rowsOf(config.tenants).map((row) => withoutDefaults(CONFIG_ROW.tenants, withoutDerived(row))),
     workspaces: rowsOf(config.workspaces).map((row) => withoutDefaults(CONFIG_ROW.workspaces, row)),
     keys: rowsOf(config.keys).map(({ digest: _digest, createdAt: _createdAt, ...row }) => row),
     users: people.map(({ email, roles }) => ({ email, roles: { ...roles } })).sort((a, b) => (a.email < b.email ? -1 : 1)),

@@ -12,11 +12,13 @@ import {
   type PlatformTable,
   type Provider,
   type ProviderInput,
+  type Tenant,
 } from '@sluice/contracts';
 import type { FieldFault, SecretBox } from '@sluice/service-kit';
 import { digestOf } from './api-key.ts';
 import { ID_FIELD } from './config-rows.ts';
 import type { RowChange } from './config-store.ts';
+import { keepDerived } from './derived-window.ts';
 import { diffValues } from './diff-rows.ts';
 import { findFaults } from './find-faults.ts';
 import { findTransitionFaults } from './find-transition-faults.ts';
@@ -99,6 +101,8 @@ function storedRow(table: PlatformTable, input: object, old: unknown, { box, at 
       const uuid: unknown = Reflect.get(input, 'uuid') ?? (old as { uuid?: string } | undefined)?.uuid ?? randomUUID();
       return { row: CONFIG_ROW.workspaces.parse({ ...input, uuid }) };
     }
+    case 'tenants':
+      return { row: keepDerived(input as Tenant, old as Tenant | undefined) };
     case 'keys':
       return storedKey(input as NonNullable<PlatformDocument['keys']>[number], old as ApiKeyRecord | undefined, at);
     default:
