@@ -35,6 +35,7 @@ import { createAdmitStage } from './stages/admit/admit.ts';
 import { createCountingAttemptStage } from './stages/attempt/count-tokens.ts';
 import type { AccountChange } from './stages/attempt/send-attempt.ts';
 import { createAuthenticateStage } from './stages/authenticate/authenticate.ts';
+import { createFindPerson } from './stages/authenticate/person.ts';
 import { createCacheStage } from './stages/cache/cache.ts';
 import { createIdempotencyStage } from './stages/idempotency/idempotency.ts';
 import { createPlaceStage } from './stages/place/place.ts';
@@ -156,7 +157,7 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
   const planner = createPlanner({ adapters });
   const routing = createLearnedRouting({ settings, clock, logger, metrics, ids, planner });
   const pipeline = pipelineOf({
-    authenticate: createAuthenticateStage({ clock, onRefusedKey: keyRefusals.record }),
+    authenticate: createAuthenticateStage({ clock, onRefusedKey: keyRefusals.record, findPerson: settings.principalKey === undefined ? undefined : createFindPerson({ principalKey: settings.principalKey, clock }) }),
     place: createPlaceStage({ baseDomain: settings.baseDomain, cellId: settings.cellId }),
     read_body: createReadBodyStage({ clock }),
     resolve: createResolveStage({ clock, planner }),

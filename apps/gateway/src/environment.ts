@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { DEFAULT_CELL_ID, portsFrom } from '@sluice/contracts';
+import { DEFAULT_CELL_ID, portsFrom, PRINCIPAL_SIGNING_KEY_ENV } from '@sluice/contracts';
 import { loadConfig, secretBoxFrom, SERVICE_ENV, type SecretBox } from '@sluice/service-kit';
 import { z } from 'zod';
 
@@ -13,6 +13,7 @@ const GatewayEnv = z.object({
   SLUICE_TOKEN_GATEWAY: z.string().min(16),
   SLUICE_ROUTER_URL: z.url().optional(),
   SLUICE_TOKEN_ROUTER: z.string().min(16).optional(),
+  [PRINCIPAL_SIGNING_KEY_ENV]: z.string().min(16).optional(),
   SLUICE_SECRETS_DIR: z.string().min(1).optional(),
   SLUICE_DATA_KEY: z.string().optional(),
   SLUICE_DATA_KEY_FILE: z.string().optional(),
@@ -43,6 +44,8 @@ export interface GatewaySettings {
   readonly baseDomain: string;
   readonly controlPlaneUrl: string;
   readonly controlPlaneToken: string;
+  /** Verifies in whose name the console's backend calls; without it only keys may call. */
+  readonly principalKey: string | undefined;
   /** Whose snapshots decide about `auto`; without it the default model answers. */
   readonly router: { readonly url: string; readonly token: string } | undefined;
   /** This gateway's own state. */
@@ -84,6 +87,7 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     baseDomain: parsed.SLUICE_BASE_DOMAIN,
     controlPlaneUrl: parsed.SLUICE_CONTROL_PLANE_URL,
     controlPlaneToken: parsed.SLUICE_TOKEN_GATEWAY,
+    principalKey: parsed[PRINCIPAL_SIGNING_KEY_ENV],
     router: parsed.SLUICE_ROUTER_URL === undefined || parsed.SLUICE_TOKEN_ROUTER === undefined ? undefined : { url: parsed.SLUICE_ROUTER_URL, token: parsed.SLUICE_TOKEN_ROUTER },
     dataDir: join(parsed.SLUICE_DATA_DIR, 'gateway'),
     secretsDir: parsed.SLUICE_SECRETS_DIR,

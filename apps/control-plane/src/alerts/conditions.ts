@@ -1,5 +1,5 @@
 import type { AlertKind, ApiKeyRecord, ConfigSnapshot, KillSwitch, Plan, Tenant, Workspace } from '@sluice/contracts';
-import { mergePolicy, OVERAGE_WINDOW, type QuotaWindow } from '@sluice/contracts';
+import { mergePolicy, mergeTenantLimits, OVERAGE_WINDOW, type QuotaWindow } from '@sluice/contracts';
 import { concerns } from '../tenant/overview.ts';
 import { windowSpan } from '../tenant/quota-gauges.ts';
 
@@ -116,7 +116,7 @@ export function refusalConditions(refusals: readonly RecentRefusals[], nowMs: nu
 /** The tenant's and the workspace's windows. */
 export function windowsOf(tenant: Tenant, workspace: Workspace, plan: Plan): Omit<UsedWindow, 'used'>[] {
   return [
-    ...tenant.limits.quotas.map((window) => ({ level: 'tenant' as const, window })),
+    ...mergeTenantLimits(plan, tenant).quotas.map((window) => ({ level: 'tenant' as const, window })),
     ...mergePolicy(plan.policy, workspace.override).limits.quotas.map((window) => ({ level: 'workspace' as const, window })),
   ];
 }

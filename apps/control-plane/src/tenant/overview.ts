@@ -1,4 +1,4 @@
-import { mergePolicy, OUTCOMES, type ConfigSnapshot, type KillSwitch, type Limits, type Outcome, type OverviewView, type CustomerLimits, type Policy, type StateSecond } from '@sluice/contracts';
+import { mergePolicy, mergeTenantLimits, OUTCOMES, type ConfigSnapshot, type KillSwitch, type Limits, type Outcome, type OverviewView, type CustomerLimits, type Policy, type StateSecond } from '@sluice/contracts';
 import { ProblemError } from '@sluice/service-kit';
 import type { LedgerReader } from '../api/ports.ts';
 import { monthStart } from '../api/month-start.ts';
@@ -23,10 +23,11 @@ export async function overviewOf({ workspace, tenant, may }: Admitted, { snapsho
   if (plan === undefined) throw new ProblemError(404, 'Not found');
   const { slug } = workspace;
   const cost = may('cost:read');
+  const limits = mergeTenantLimits(plan, tenant);
   const policy = mergePolicy(plan.policy, workspace.override);
   const [month, quotas, latency, open_alerts] = await Promise.all([
     ledger.summary({ workspace: slug, from: monthStart(nowMs) }),
-    quotaGauges({ tenant, workspace, policy, nowMs, cost, read: (scope, fromMs, toMs) => figures.meters(scope, fromMs, toMs) }),
+    quotaGauges({ tenant: { ...tenant, limits }, workspace, policy, nowMs, cost, read: (scope, fromMs, toMs) => figures.meters(scope, fromMs, toMs) }),
     figures.latency(slug, nowMs - HOUR_MS),
     openAlerts(slug),
   ]);
@@ -38,7 +39,7 @@ export async function overviewOf({ workspace, tenant, may }: Admitted, { snapsho
     seconds: told,
     totals: { outcomes: sum(told.map(({ outcomes }) => outcomes)) },
     month: { calls: month.calls, tokens: month.tokens, billed_nanousd: cost ? Math.max(0, month.billed_nanousd) : null },
-    limits: customerLimits(tenant.limits, cost),
+    limits: customerLimits(limits, cost),
     quotas,
     latency,
     kill_switches: Object.values(snapshot.killSwitches)

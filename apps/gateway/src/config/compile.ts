@@ -1,5 +1,6 @@
 import {
   mergePolicy,
+  mergeTenantLimits,
   type ApiKeyRecord,
   type ConfigSnapshot,
   type KillSwitch,
@@ -85,12 +86,13 @@ export function createCompiler({ logger }: { logger: Log }): Compiler {
   }
 
   /** The plan's defaults with the tenant's own limits over them, limit by limit. */
-  function tenantLimits(plan: Plan, { limits }: Tenant): Limits {
+  function tenantLimits(plan: Plan, tenant: Tenant): Limits {
+    const { limits } = tenant;
     let ofPlan = mergedLimits.get(plan);
     if (ofPlan === undefined) mergedLimits.set(plan, (ofPlan = new WeakMap()));
     let merged = ofPlan.get(limits);
     if (merged === undefined) {
-      merged = { ...plan.tenantLimits, ...limits, quotas: limits.quotas.length > 0 ? limits.quotas : plan.tenantLimits.quotas };
+      merged = mergeTenantLimits(plan, tenant);
       ofPlan.set(limits, merged);
     }
     return merged;
@@ -118,7 +120,6 @@ function compileKey(record: ApiKeyRecord, workspace: CompiledWorkspace): Compile
     allowsAddress: createAddressAllowlist(record.allowAddresses),
   };
 }
-
 
 function stops(kill: KillSwitch, workspace: Workspace): boolean {
   if (kill.scope === 'all') return true;

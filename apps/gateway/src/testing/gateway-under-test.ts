@@ -19,6 +19,7 @@ import { createAdmitStage } from '../stages/admit/admit.ts';
 import { createCountingAttemptStage } from '../stages/attempt/count-tokens.ts';
 import type { AccountChange } from '../stages/attempt/send-attempt.ts';
 import { createAuthenticateStage } from '../stages/authenticate/authenticate.ts';
+import { createFindPerson } from '../stages/authenticate/person.ts';
 import { createCacheStage } from '../stages/cache/cache.ts';
 import { createIdempotencyStage } from '../stages/idempotency/idempotency.ts';
 import { createPlaceStage } from '../stages/place/place.ts';
@@ -33,6 +34,9 @@ import { createCapacity } from '../upstream/capacity.ts';
 import { nameOfSecret } from '../upstream/secrets.ts';
 import { SAMPLE_KEYS, sampleSnapshot, type RawSnapshot } from './sample-snapshot.ts';
 import { createSilentLog } from './silent-log.ts';
+
+/** Signs people who act in a workspace. */
+export const SAMPLE_PRINCIPAL_KEY = 'principal-key-of-this-test';
 
 export type Append = 'started' | 'settled';
 
@@ -87,7 +91,7 @@ export async function startGateway(options: GatewayOptions) {
   const decisionFaults: string[] = [];
   const budget = createRetryBudget({ clock, minimumRetries: 100 });
   const pipeline = pipelineOf({
-    authenticate: createAuthenticateStage({ clock }),
+    authenticate: createAuthenticateStage({ clock, findPerson: createFindPerson({ principalKey: SAMPLE_PRINCIPAL_KEY, clock }) }),
     place: createPlaceStage({ baseDomain: 'sluice.localhost', cellId: 'cell-shared-1' }),
     read_body: createReadBodyStage({ clock }),
     resolve: createResolveStage({ clock, planner }),

@@ -14,7 +14,7 @@ export const PlaygroundRequest = z.strictObject({
     .max(100),
   max_tokens: z.int().min(1).max(1_000_000).optional(),
   temperature: z.number().min(0).max(2).optional(),
-  feature: z.string().min(1).max(128).optional(),
+  feature: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:\/-]{0,127}$/, 'must be 1 to 128 letters, digits, or . _ : / -').optional(),
 });
 export type PlaygroundRequest = z.infer<typeof PlaygroundRequest>;
 

@@ -1,21 +1,29 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { HEADER, parseApiKey, type Clock, type Refusal } from '@sluice/contracts';
+import { HEADER, parseApiKey, PRINCIPAL_HEADER, type Clock, type Refusal } from '@sluice/contracts';
 import type { CompiledConfig, CompiledKey } from '../../compiled-config.ts';
 import type { RefusedKey } from '../../report/key-refusals.ts';
 import type { Stage } from '../../stage.ts';
 import { duplicateHeader } from './duplicate-header.ts';
+import type { FindPerson } from './person.ts';
 
 /** Compared with when a key id is unknown, so that both ways take the same time. */
 const NO_DIGEST = Buffer.alloc(32);
 const UNAUTHENTICATED: Refusal = { code: 'unauthenticated' };
 
+export interface AuthenticateDeps {
+  clock: Clock;
+  onRefusedKey?: (refused: RefusedKey) => void;
+  /** Absent where nobody but keys may call. */
+  findPerson?: FindPerson | undefined;
+}
+
 /** Finds the key by headers alone. Every way to fail gives the same answer, so that nobody learns which keys exist. */
-export function createAuthenticateStage({ clock, onRefusedKey }: { clock: Clock; onRefusedKey?: (refused: RefusedKey) => void }): Stage {
+export function createAuthenticateStage({ clock, onRefusedKey, findPerson }: AuthenticateDeps): Stage {
   return {
     name: 'authenticate',
     run(call) {
-      const result = authenticateRequest(call.config, call.request, clock.now());
+      const result = authenticateRequest(call.config, call.request, clock.now(), findPerson);
       if ('code' in result) {
         const refused = onRefusedKey === undefined ? undefined : refusedKeyOf(call.config, call.request, result);
         if (refused !== undefined) onRefusedKey?.(refused);
@@ -28,16 +36,17 @@ export function createAuthenticateStage({ clock, onRefusedKey }: { clock: Clock;
 }
 
 /**
- * The key of a request, from `Authorization: Bearer` or `x-api-key`.
+ * The key of a request, from `Authorization: Bearer` or `x-api-key`; without either, what stands for the person who acts.
  *
  * @param nowMs epoch milliseconds, for the key's expiry.
  */
-export function authenticateRequest(config: CompiledConfig, request: IncomingMessage, nowMs: number): CompiledKey | Refusal {
+export function authenticateRequest(config: CompiledConfig, request: IncomingMessage, nowMs: number, findPerson?: FindPerson): CompiledKey | Refusal {
   const repeated = duplicateHeader(request.rawHeaders);
   if (repeated !== undefined) {
     return { code: 'duplicate_header', param: repeated, message: `The header '${repeated}' was sent more than once; send it once.` };
   }
   const text = presentedKey(request);
+  if (text === undefined && findPerson !== undefined && presentsPerson(request)) return findPerson(config, request);
   const keyId = text === undefined ? undefined : parseApiKey(text)?.keyId;
   if (text === undefined || keyId === undefined) return UNAUTHENTICATED;
   const key = config.keys.get(keyId);
@@ -46,6 +55,11 @@ export function authenticateRequest(config: CompiledConfig, request: IncomingMes
   if (key.record.allowAddresses !== undefined && !key.allowsAddress(request.socket.remoteAddress ?? '')) return { code: 'address_not_allowed' };
   if (request.headers[HEADER.actWorkspace] !== undefined) return { code: 'act_workspace_refused' };
   return key;
+}
+
+/** Both headers and no sign of a key: with one the key is judged, and refused for wanting to act elsewhere. */
+function presentsPerson({ headers }: IncomingMessage): boolean {
+  return headers[PRINCIPAL_HEADER] !== undefined && headers[HEADER.actWorkspace] !== undefined && headers.authorization === undefined && headers['x-api-key'] === undefined;
 }
 
 /** What an audit record says of a refused key; undefined when no key was presented that could be one. */
