@@ -11,6 +11,8 @@ import { postgresMajor, serveCluster, systemPostgresBin } from './system-postgre
 export interface TestServer {
   /** A database of the test's own; migrated, unless it is to be `empty`. */
   createDatabase(options?: { empty?: boolean }): Promise<Database>;
+  /** Ends the server and every connection to it, and starts it again on the same data. Undefined for a server that was given. */
+  readonly outage: { begin(): Promise<void>; end(): Promise<void> } | undefined;
   /** Closes what was opened and stops the server that was started. */
   stop(): Promise<void>;
 }
@@ -46,7 +48,7 @@ export async function startTestServer(env: NodeJS.ProcessEnv = process.env, flag
 }
 
 /** A server that is there; one with `stop` was started for the test. */
-function onServer(server: { readonly url: string; stop?(): Promise<void> }): TestServer {
+function onServer(server: { readonly url: string; readonly outage?: TestServer['outage']; stop?(): Promise<void> }): TestServer {
   const base = new URL(server.url);
   const opened: Database[] = [];
   const names: string[] = [];
@@ -81,6 +83,7 @@ function onServer(server: { readonly url: string; stop?(): Promise<void> }): Tes
   }
 
   return {
+    outage: server.outage,
     createDatabase: async ({ empty = false } = {}) => {
       const database = await open(await create(empty ? undefined : await (template ??= makeTemplate())));
       opened.push(database);
@@ -119,7 +122,7 @@ async function startSystem(bin: string): Promise<{ url: string; stop(): Promise<
   };
 }
 
-async function startEmbedded(flags: readonly string[]): Promise<{ url: string; stop(): Promise<void> }> {
+async function startEmbedded(flags: readonly string[]): Promise<{ url: string; outage: TestServer['outage']; stop(): Promise<void> }> {
   const { folder } = await makeFolder();
   const port = await freePort();
   const server = new EmbeddedPostgres({
@@ -137,6 +140,7 @@ async function startEmbedded(flags: readonly string[]): Promise<{ url: string; s
   await server.start();
   return {
     url: `postgres://sluice:test@127.0.0.1:${port}/postgres`,
+    outage: { begin: () => server.stop(), end: () => server.start() },
     stop: async () => {
       await server.stop();
       await rm(folder, { recursive: true, force: true });
