@@ -4,15 +4,6 @@ import { failures, traffic, within, type ChaosStep } from './chaos-step.ts';
 /** Steps that break a connection and leave every process alive. */
 export const FAULT_STEPS: readonly ChaosStep[] = [
   {
-    text: 'The first provider of every chain closes its connections.',
-    run: async (context) => {
-      await context.operator.call('POST', '/api/chaos/provider', { provider: 'primary', kind: 'down', seconds: 30 });
-      const well = context.report('calls are answered by another provider', failures(await traffic(context, 4), 'meanwhile'));
-      await context.operator.call('POST', '/api/chaos/stop');
-      return well;
-    },
-  },
-  {
     text: 'The configuration stream is cut, and the configuration changes meanwhile.',
     run: async (context) => {
       const { operator, report } = context;
