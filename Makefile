@@ -19,7 +19,7 @@ seed: ## send a few seconds of each demo tenant's traffic
 status: ## show which parts run and whether they are healthy
 	@$(RUN) status
 
-demo: ## flood one tenant and show what the others notice
+demo: ## the story in four acts: a noisy neighbour, a dead provider, the bill, a broken consumer
 	@$(RUN) demo
 
 test: ## run all tests
@@ -37,7 +37,7 @@ build: ## build every project
 bench: ## reproduce the numbers that the READMEs claim; DATA=folder with routing tables
 	@$(RUN) bench $(if $(DATA),--data $(DATA))
 
-chaos: ## induce failures and assert recovery
+chaos: ## induce failures and assert recovery; CHAOS_ONLY=word for those whose sentence holds it
 	@$(RUN) chaos
 
 verify: ## check that what is deployed equals what is declared and that the ledger reconciles

@@ -20,9 +20,13 @@ const conditions = ['@sluice/source', 'node', 'node-addons'];
 /** Tests that only a real Valkey or Redis can judge; its server program comes from the system, not from npm. */
 const NEEDS_VALKEY = ['/valkey-limit-store\\.test\\.ts$', '/valkey-shared\\.test\\.ts$', '/start-redis\\.test\\.ts$', '/valkey-pause\\.test\\.ts$', '/valkey\\.int\\.test\\.ts$'];
 
-function hasValkey() {
+/** Tests that drive a page in the system's own Chromium. */
+const NEEDS_BROWSER = ['/operator-console\\.int\\.test\\.ts$'];
+
+/** Whether one of these programs is on PATH. */
+function hasProgram(names) {
   const folders = (process.env.PATH ?? '').split(delimiter);
-  return ['valkey-server', 'redis-server'].some((name) =>
+  return names.some((name) =>
     folders.some((folder) => {
       try {
         accessSync(join(folder, name), constants.X_OK);
@@ -35,9 +39,14 @@ function hasValkey() {
 }
 
 // CI demands the server (SLUICE_TEST_VALKEY=required): there these tests fail without it.
-const leaveOutValkey = process.env.SLUICE_TEST_VALKEY !== 'required' && !hasValkey();
+const leaveOutValkey = process.env.SLUICE_TEST_VALKEY !== 'required' && !hasProgram(['valkey-server', 'redis-server']);
 if (leaveOutValkey) {
   console.warn('The tests of the shared limit store are left out: neither valkey-server nor redis-server is on PATH (Debian: apt-get install redis-server, macOS: brew install valkey).');
+}
+
+const leaveOutBrowser = !hasProgram(['chromium', 'chromium-browser', 'google-chrome']);
+if (leaveOutBrowser) {
+  console.warn('The tests of the consoles in a browser are left out: no Chromium is on PATH (Debian: apt-get install chromium).');
 }
 
 /** One Jest project. Sources stay ES modules; siblings are read from source through `@sluice/source`. */
@@ -51,7 +60,7 @@ function project(folder, overrides = {}) {
     testEnvironmentOptions: { customExportConditions: conditions },
     extensionsToTreatAsEsm: ['.ts', '.tsx'],
     transform: { '\\.tsx$': ['@swc/jest', swc], '\\.ts$': ['@swc/jest', swcTs] },
-    testPathIgnorePatterns: ['/node_modules/', ...(leaveOutValkey ? NEEDS_VALKEY : [])],
+    testPathIgnorePatterns: ['/node_modules/', ...(leaveOutValkey ? NEEDS_VALKEY : []), ...(leaveOutBrowser ? NEEDS_BROWSER : [])],
     ...overrides,
   };
 }

@@ -1,69 +1,69 @@
-import { Pool } from 'undici';
-import { judgeNeighbour, summarise, type TenantRun } from '../demo/noisy-neighbour.ts';
+import type { ChaosContext } from '../chaos/chaos-step.ts';
+import { createOperator } from '../chaos/operator.ts';
+import { SPINE_STEPS } from '../chaos/spine-steps.ts';
+import { runWatched } from '../chaos/watched-steps.ts';
+import { billAct } from '../demo/bill-act.ts';
 import { estimateErrors } from '../demo/estimate-errors.ts';
-import { FLOOD, STEADY, type TrafficShape } from '../demo/tenant-traffic.ts';
-import { openLoop } from '../load/open-loop.ts';
-import { recordedCall } from '../load/recorded-call.ts';
-import type { CallResult } from '../load/send-call.ts';
+import { neighbourAct } from '../demo/neighbour-act.ts';
 import { runningStack } from '../stack/running-stack.ts';
 import { stackFiles, type StackSettings } from '../stack/settings.ts';
 import { table } from '../stack/welcome.ts';
 import { isAlive } from '../supervisor/process-identity.ts';
 import { readState } from '../supervisor/supervisor-state.ts';
-import { signInAsOperator } from './operator-api.ts';
 import { bringUp } from './up.ts';
+import { report } from './verify.ts';
 
-const BEFORE_S = 8;
-const FLOOD_S = 20;
-const ACME_RPS = 8;
-const GLOBEX_RPS = 6;
-const FLOOD_RPS = 120;
+interface Act {
+  readonly title: string;
+  /** What to look at meanwhile. */
+  readonly look: string;
+  run(): Promise<boolean>;
+}
 
-/** Floods one tenant and shows what the others notice; 0 only when they notice nothing. */
+/** The product's story in four acts; 0 only when each ends as it is told. */
 export async function demo(settings: StackSettings): Promise<number> {
   const state = readState(stackFiles(settings.dataDir).state);
   if (state === undefined || state.phase !== 'running' || !isAlive(state.supervisor)) await bringUp(settings);
   const stack = runningStack(settings.dataDir);
-  // A pool of its own for each tenant, so that the load driver itself keeps them apart.
-  const pools = new Map<string, Pool>();
-  const drive = (shape: TrafficShape, rate: number, seconds: number): Promise<CallResult[]> => {
-    const pool = pools.get(shape.workspace) ?? new Pool(stack.services.gateway.url, { connections: 256 });
-    pools.set(shape.workspace, pool);
-    const key = stack.keys[shape.workspace] ?? '';
-    return openLoop(rate, seconds, (index) => recordedCall(stackFiles(settings.dataDir).clients, shape.workspace, pool, { key, ...shape.call(index) }));
-  };
-
-  console.log(`acme sends ${ACME_RPS} requests/s (about 250 tokens each), globex ${GLOBEX_RPS} (about 20 tokens).`);
-  console.log(`After ${BEFORE_S} s initech floods at ${FLOOD_RPS} requests/s for ${FLOOD_S} s; its plan allows 5 requests/s and 10 in flight.`);
-  console.log(`Watch it live: ${stack.services['control-plane'].url}/_console (${stack.operator.user} / ${stack.operator.password})`);
-  let floodStartedMs = Infinity;
+  const operator = createOperator(stack);
+  const context: ChaosContext = { settings, stack, operator, report, later: () => undefined };
+  const console_ = `${stack.services['control-plane'].url}/_console`;
+  const acts: Act[] = [
+    {
+      title: "One customer's bulk import, and everyone else's product",
+      look: `${console_}: initech's bars fill with throttled and shed, acme's and globex's do not change`,
+      run: async () => (await neighbourAct(settings, stack)).length === 0,
+    },
+    {
+      title: 'A provider dies under the traffic',
+      look: `${console_}/chaos: primary's breaker opens, secondary answers in another dialect, and primary is taken back by itself`,
+      run: () => runWatched(context, { name: 'provider', body: { provider: 'primary', kind: 'down', seconds: 8 }, withinS: 120 }),
+    },
+    {
+      title: 'Whose was it, and what did it cost?',
+      look: `${stack.services.console.url}: the same for the customer, signed in as ${stack.users[0]?.email ?? 'one of the people'} / ${stack.users[0]?.password ?? ''}`,
+      run: () => billAct(stack, operator),
+    },
+    {
+      title: 'A consumer breaks, and nothing is lost',
+      look: `${console_}: audit-dlq fills, Redrive drains it`,
+      run: async () => (await SPINE_STEPS[0]?.run(context)) === true,
+    },
+  ];
+  console.log(`Open ${console_} (${stack.operator.user} / ${stack.operator.password}) and watch.`);
+  const startedMs = performance.now();
+  const failed: string[] = [];
   try {
-    const total = BEFORE_S + FLOOD_S;
-    const [acme, globex, initech] = await Promise.all([
-      drive(STEADY.acme, ACME_RPS, total),
-      drive(STEADY.globex, GLOBEX_RPS, total),
-      new Promise<void>((resolve) => setTimeout(resolve, BEFORE_S * 1000)).then(() => {
-        floodStartedMs = performance.now();
-        return drive(FLOOD, FLOOD_RPS, FLOOD_S);
-      }),
-    ]);
-    const runs: TenantRun[] = [
-      { tenant: 'acme', results: acme },
-      { tenant: 'globex', results: globex },
-      { tenant: 'initech (floods)', results: initech },
-    ];
-    console.log('');
-    console.log(table(summarise(runs, floodStartedMs)).join('\n'));
-    console.log('\nqueue ms is the wait for provider capacity as the gateway measured it: p50 / p99 / max.');
-    const complaints = [acme, globex].flatMap((results, i) => judgeNeighbour(['acme', 'globex'][i] ?? '', results, floodStartedMs));
-    const flooderHeld = initech.some((result) => result.outcome === 'shed' || result.outcome === 'throttled');
-    if (!flooderHeld) complaints.push('initech was neither shed nor throttled: the flood was not held back');
-    console.log(complaints.length === 0 ? '\nThe neighbours were untouched: nothing shed, nothing throttled, no error, no longer wait for provider capacity (p99 within the noise of this machine).' : `\nNOT untouched:\n  ${complaints.join('\n  ')}`);
-    console.log('\nTokens expected of a call against tokens counted, since the gateway started: without calibration, and with it.');
-    console.log(table(estimateErrors(await (await signInAsOperator(stack)).get('/api/state'))).join('\n'));
-    console.log(`\nLook at ${stack.services['control-plane'].url}/_console and ${stack.services.console.url}.`);
-    return complaints.length === 0 ? 0 : 1;
+    for (const [index, act] of acts.entries()) {
+      console.log(`\n${index + 1}. ${act.title}\n   Look at ${act.look}.\n`);
+      if (!(await act.run())) failed.push(act.title);
+    }
   } finally {
-    await Promise.all([...pools.values()].map((pool) => pool.close()));
+    await operator.call('POST', '/api/chaos/stop').catch((error: Error) => console.log(`Chaos could not be stopped: ${error.message}`));
   }
+  console.log('\nTokens expected of a call against tokens counted, since the gateway started: without calibration, and with it.');
+  console.log(table(estimateErrors(await operator.state())).join('\n'));
+  const took = `${Math.round((performance.now() - startedMs) / 1000)} s`;
+  console.log(failed.length === 0 ? `\nEverything went as told, in ${took}. Next: make chaos, make verify.` : `\nNOT as told (${took}):\n  ${failed.join('\n  ')}`);
+  return failed.length === 0 ? 0 : 1;
 }
