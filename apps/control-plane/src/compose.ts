@@ -21,6 +21,7 @@ import { createSnsExportSpine } from './exports/export-spine.ts';
 import { createLedger } from './ledger/create-ledger.ts';
 import { createLedgerKeeper } from './ledger/ledger-keeper.ts';
 import { createLedgerMetrics } from './ledger/ledger-metrics.ts';
+import { createRouterClient } from './router/router-client.ts';
 import { createPostgresPeople, seedPeople } from './session/postgres-people.ts';
 import { createPostgresSessionArchive } from './session/postgres-session-archive.ts';
 import type { ControlPlaneEnv } from './settings.ts';
@@ -153,6 +154,7 @@ function controlPlanePorts(deps: {
     tenant: createPostgresTenantPorts({ db, clock, recordAudit: audit.record, webhookLoopback: env.SLUICE_WEBHOOK_LOOPBACK === '1' }),
     repository: createPostgresConfigRepository({ db, recordAudit: audit.record }),
     people: createPostgresPeople({ db, clock }),
+    router: createRouterClient({ url: env.SLUICE_ROUTER_URL, token: env.SLUICE_TOKEN_ROUTER }),
     operatorAccounts: createPostgresOperatorAccounts({ db, recordAudit: audit.record }),
     personAccounts: createPostgresPersonAccounts({ db, recordAudit: audit.record }),
     sessionArchive: createPostgresSessionArchive({ db }),

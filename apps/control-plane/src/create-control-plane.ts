@@ -16,6 +16,7 @@ import { createConfigStore, type ConfigStore } from './config/config-store.ts';
 import { createControlPlaneApp } from './create-control-plane-app.ts';
 import { createAuditExports, type AuditExports } from './exports/audit-exports.ts';
 import type { ExportSpine } from './exports/export-spine.ts';
+import type { RouterClient } from './router/router-client.ts';
 import { createOperatorSessions, type OperatorSessions, type SessionArchive } from './session/operator-sessions.ts';
 import { createOperatorSignIn } from './session/operator-sign-in.ts';
 import type { ScryptCost } from './session/password.ts';
@@ -33,6 +34,7 @@ export interface ControlPlanePorts {
   readonly logger: Logger;
   readonly repository: ConfigRepository;
   readonly people: PersonRepository;
+  readonly router: RouterClient;
   readonly operatorAccounts: OperatorAccountStore;
   readonly personAccounts: PersonAccountStore;
   readonly sessionArchive: SessionArchive;
@@ -121,6 +123,7 @@ export async function createControlPlane(ports: ControlPlanePorts, settings: Con
     clock,
     sessions,
     auditLog: ports.auditLog,
+    router: ports.router,
     queues: ports.queues,
     exports,
     signIn: await createOperatorSignIn({ clock, ...settings.operator, accounts: ports.operatorAccounts }),

@@ -22,6 +22,9 @@ export const ControlPlaneEnv = z.object({
   SLUICE_SEED_FILE: z.string().optional(),
   SLUICE_GATEWAY_URL: z.string().optional(),
   SLUICE_SIM_CONTROL_URL: z.string().optional(),
+  /** The routing service, whose picture the operator console shows; without both it says so. */
+  SLUICE_ROUTER_URL: z.string().optional(),
+  [SERVICE_TOKEN_ENV.callersToRouter]: z.string().min(16).optional(),
   /** Where gateways count limits, so that chaos can cut it. */
   SLUICE_LIMIT_STORE: z.enum(['memory', 'valkey']).default('memory'),
   VALKEY_URL: z.string().optional(),

@@ -52,6 +52,8 @@ import { createSecretResolver, missingSecrets } from './upstream/secrets.ts';
 
 const HEARTBEAT_MS = 3_000;
 const HEALTH_MS = 1_000;
+/** A balancer that looks each second, or sees one refusal, sends no more by then. */
+const DRAIN_NOTICE_MS = 1_500;
 
 /**
  * Builds the gateway from its parts and opens its ports: configuration from disk or stream, quota counters, the calls
@@ -277,7 +279,7 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
 
   return {
     async close() {
-      await server.drain(settings.drainMs);
+      await server.drain(settings.drainMs, DRAIN_NOTICE_MS);
       clearInterval(liveness);
       clearInterval(health);
       await reporter.close();

@@ -9,6 +9,7 @@ import { Overview } from './overview/overview.tsx';
 import { ProviderPage } from './providers/provider-page.tsx';
 import { RequestPage } from './requests/request-page.tsx';
 import { RequestsPage } from './requests/requests-page.tsx';
+import { RouterPage } from './router/router-page.tsx';
 import { Link, usePlace, type Place } from './routing/location.tsx';
 import { SessionContext } from './session/role.tsx';
 import { TenantPage } from './tenant/tenant-page.tsx';
@@ -34,6 +35,9 @@ export function Shell({ api, onSignedOut }: { api: OperatorApi; onSignedOut: () 
           </Link>
           <Link to="/requests" current={place.page === 'requests' || place.page === 'request'}>
             Requests
+          </Link>
+          <Link to="/router" current={place.page === 'router'}>
+            Router
           </Link>
           {picture?.chaos_enabled === true && (
             <Link to="/chaos" current={place.page === 'chaos'}>
@@ -76,6 +80,7 @@ function Page({ place, api, picture }: { place: Place; api: OperatorApi; picture
     case 'request':
       return <RequestPage key={place.id} api={api} id={place.id} />;
     case 'router':
+      return <RouterPage api={api} />;
     case 'unknown':
       return (
         <section className="panel">

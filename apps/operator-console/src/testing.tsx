@@ -31,7 +31,7 @@ export const QUIET: OperatorState = {
   problems: [],
 };
 
-export const OPERATOR: Session = { user: 'ops', role: 'operator' };
+export const ADMIN: Session = { user: 'ops', role: 'admin' };
 
 export interface Answer {
   readonly status: number;
@@ -79,4 +79,4 @@ export function showConsole(routes: Record<string, Answer | ((body: string | und
   };
 }
 
-export const SIGNED_IN = { 'GET /api/session': { status: 200, body: OPERATOR }, 'GET /api/state': { status: 200, body: QUIET } } as const;
+export const SIGNED_IN = { 'GET /api/session': { status: 200, body: ADMIN }, 'GET /api/state': { status: 200, body: QUIET } } as const;

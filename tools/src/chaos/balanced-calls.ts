@@ -12,18 +12,32 @@ export interface BalancedCall {
 /** Somebody answers within this, while the other is restarted. */
 const GIVE_UP_MS = 30_000;
 
+/** A gateway that refused is left alone for this long. */
+const REST_MS = 1_000;
+
 /**
- * One call as a load balancer sends it: to its gateway, and to the next where that refuses the connection or says that it
- * is draining. A connection that breaks once a call is on its way is a dropped call. Never throws.
+ * Sends calls as a load balancer does: in turn, and to the next where a gateway refuses the connection or says that it
+ * is draining; that one rests for a second. A connection that breaks once a call is on its way is a dropped call. Never throws.
  */
-export async function balancedCall(gateways: readonly string[], first: number, key: string, stream: boolean): Promise<BalancedCall> {
-  const deadlineMs = performance.now() + GIVE_UP_MS;
-  for (let turn = first; performance.now() < deadlineMs; turn += 1) {
-    const answer = await callOnce(gateways[turn % gateways.length] ?? '', key, stream);
-    if (answer !== 'next') return answer;
-    await delay(20);
-  }
-  return { ok: false, fault: 'no gateway took it' };
+export function createBalancer(gateways: readonly string[], key: string): { call(first: number, stream: boolean): Promise<BalancedCall> } {
+  /** Gateway → not asked before. */
+  const resting = new Map<string, number>();
+  return {
+    async call(first, stream) {
+      const deadlineMs = performance.now() + GIVE_UP_MS;
+      for (let turn = first; performance.now() < deadlineMs; turn += 1) {
+        const gateway = gateways[turn % gateways.length] ?? '';
+        if ((resting.get(gateway) ?? 0) > performance.now()) {
+          await delay(5);
+          continue;
+        }
+        const answer = await callOnce(gateway, key, stream);
+        if (answer !== 'next') return answer;
+        resting.set(gateway, performance.now() + REST_MS);
+      }
+      return { ok: false, fault: 'no gateway took it' };
+    },
+  };
 }
 
 async function callOnce(gateway: string, key: string, stream: boolean): Promise<BalancedCall | 'next'> {

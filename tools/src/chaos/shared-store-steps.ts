@@ -1,7 +1,7 @@
 import { StackError } from '../stack/running-stack.ts';
 import { identify, signal } from '../supervisor/process-identity.ts';
 import { openLoop } from '../load/open-loop.ts';
-import { balancedCall } from './balanced-calls.ts';
+import { createBalancer } from './balanced-calls.ts';
 import { comesBack, pidOf, within, type ChaosContext, type ChaosStep } from './chaos-step.ts';
 import { createOperator } from './operator.ts';
 import { hasSharedStoreServer, startSharedStoreStack, type SharedStoreStack } from './shared-store-stack.ts';
@@ -35,8 +35,8 @@ export const SHARED_STORE_STEPS: readonly ChaosStep[] = [
 
 /** Restarts both gateways in turn under traffic that a balancer spreads; no call may be dropped. */
 async function rollingRestart(context: ChaosContext, shared: SharedStoreStack): Promise<boolean> {
-  const key = shared.stack.keys['acme-prod'] ?? '';
-  const calls = openLoop(RATE, ROLL_S, (index) => balancedCall(shared.gateways, index, key, index % 2 === 0));
+  const balancer = createBalancer(shared.gateways, shared.stack.keys['acme-prod'] ?? '');
+  const calls = openLoop(RATE, ROLL_S, (index) => balancer.call(index, index % 2 === 0));
   const pid = pidOf(context, 'gateway');
   const first = pid === undefined ? undefined : identify(pid);
   if (first === undefined || !signal(first, 'SIGTERM')) throw new StackError('gateway does not run.');

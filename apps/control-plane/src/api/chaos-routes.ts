@@ -40,7 +40,7 @@ export function chaosRoutes(deps: ChaosRouteDeps): Route[] {
     route({
       method: 'get',
       path: '/api/chaos/menu',
-      auth: 'operator',
+      auth: 'viewer',
       tag: 'Chaos',
       summary: 'Every failure that can be started, with what to expect of it',
       response: z.array(ChaosMenuItem),

@@ -25,6 +25,8 @@ import { platformRoutes } from './platform-routes.ts';
 import { policyRoutes } from './policy-routes.ts';
 import type { AuditLog, AuditTrail, LedgerKeeper, LedgerReader, QueueAdmin } from './ports.ts';
 import { route, type Route } from './route.ts';
+import type { RouterClient } from '../router/router-client.ts';
+import { routerRoutes } from './router-routes.ts';
 import { sessionRoutes, type SessionRouteDeps } from './session-routes.ts';
 import { stateRoutes } from './state-routes.ts';
 import type { TenantConsole } from '../tenant/create-tenant-console.ts';
@@ -41,6 +43,7 @@ export interface RouteTableDeps extends SessionRouteDeps, ConfigRouteDeps, UserR
   readonly exports: AuditExports;
   readonly state: { readonly build: () => OperatorState; readonly hub: StateHub };
   readonly people: People;
+  readonly router: RouterClient;
   readonly tenant: Pick<TenantConsole, 'routes'>;
   readonly internal: Parameters<typeof internalRoutes>[0];
   /** Absent where chaos is not enabled: its routes then do not exist. */
@@ -67,6 +70,7 @@ export function createRouteTable(deps: RouteTableDeps): Route[] {
     ...dlqRoutes(deps),
     ...exportRoutes(deps),
     ...(deps.chaos === undefined ? [] : chaosRoutes({ ...deps.chaos, audit: deps.audit, onAuditError: deps.onAuditError, config: () => store.snapshot() })),
+    ...routerRoutes(deps),
     ...internalRoutes(deps.internal),
     ...peopleRoutes(deps),
     ...deps.tenant.routes,

@@ -116,6 +116,15 @@ it('a caller that hangs up cancels its call', async () => {
   await asked;
 });
 
+it('a call on a new connection while it drains is told so instead of being reset', async () => {
+  front = await startFrontServer();
+  const drained = front.server.drain(100, 1_500);
+  const answer = await chat();
+  expect([answer.status, answer.headers['x-sluice-refusal'], answer.headers['connection']]).toEqual([503, 'draining', 'close']);
+  await drained;
+  await expect(chat()).rejects.toThrow();
+}, 30_000);
+
 it('a drain lets running calls end, and cancels those that do not', async () => {
   const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let begun = 0;

@@ -53,8 +53,11 @@ export interface GatewayServer {
   /** Calls that run now. */
   readonly inFlight: number;
   readonly draining: boolean;
-  /** Takes no new connection, lets running calls end for `waitMs`, then cancels them. */
-  drain(waitMs: number): Promise<void>;
+  /**
+   * Lets running calls end for `waitMs`, then cancels them. New connections are taken for `noticeMs` at least, and told that
+   * it drains: one that was on its way when the listener closes would be reset, and its caller could not know whether it was served.
+   */
+  drain(waitMs: number, noticeMs?: number): Promise<void>;
 }
 
 /** The public server. Hot routes run the pipeline directly on `node:http`; everything else goes to `otherRoutes`. */
@@ -184,16 +187,17 @@ export function createGatewayServer(deps: GatewayServerDeps): GatewayServer {
         });
       });
     },
-    async drain(waitMs) {
+    async drain(waitMs, noticeMs = 0) {
       draining = true;
-      const closed = new Promise<void>((resolve) => {
-        server.close(() => resolve());
-      });
-      server.closeIdleConnections();
+      const notice = new Promise<void>((resolve) => setTimeout(resolve, noticeMs));
       if (!(await calls.drained(waitMs))) {
         calls.cancelAll('draining');
         await calls.drained(CANCEL_GRACE_MS);
       }
+      await notice;
+      const closed = new Promise<void>((resolve) => {
+        server.close(() => resolve());
+      });
       heartbeats.close();
       server.closeAllConnections();
       await closed;

@@ -1,4 +1,4 @@
-import type { ChaosMenuItem, CreateKeyResponse, LedgerPage, OperatorRole, OperatorState, Policy, PolicyOverride, Provider, RedriveAnswer } from '@sluice/contracts';
+import type { ArmsAnswer, ChaosMenuItem, CreateKeyResponse, DecisionView, DriftAnswer, LedgerPage, OperatorRole, OperatorState, Policy, PolicyOverride, Provider, RedriveAnswer, RolloutView, TenantProfileView } from '@sluice/contracts';
 
 export type Fetcher = (path: string, init?: RequestInit) => Promise<Response>;
 
@@ -48,6 +48,9 @@ export interface LedgerQuery {
   readonly cursor?: string;
 }
 
+/** What a person may do to a rollout. */
+export type RolloutDeed = 'start' | 'abort' | 'reset';
+
 /** What the console asks of the control plane. All calls are same-origin; the session is a cookie. */
 export interface OperatorApi {
   session(): Promise<Session>;
@@ -69,6 +72,14 @@ export interface OperatorApi {
   createKey(slug: string, name: string): Promise<CreateKeyResponse>;
   rotateKey(keyId: string, graceSeconds: number): Promise<CreateKeyResponse>;
   revokeKey(keyId: string): Promise<void>;
+  readonly router: {
+    arms(): Promise<ArmsAnswer>;
+    drift(): Promise<DriftAnswer>;
+    tenants(): Promise<{ readonly tenants: readonly TenantProfileView[] }>;
+    rollouts(): Promise<{ readonly rollouts: readonly RolloutView[] }>;
+    decisions(): Promise<{ readonly decisions: readonly DecisionView[] }>;
+    act(id: string, deed: RolloutDeed, reason: string): Promise<void>;
+  };
 }
 
 /** As much of `EventSource` as is used. */
@@ -119,6 +130,14 @@ export function createOperatorApi(fetcher: Fetcher, openStream: OpenStream): Ope
     createKey: (slug, name) => send(`/api/workspaces/${part(slug)}/keys`, { name }),
     rotateKey: (keyId, graceSeconds) => send(`/api/keys/${part(keyId)}/rotate`, { graceSeconds }),
     revokeKey: async (keyId) => void (await call('DELETE', `/api/keys/${part(keyId)}`)),
+    router: {
+      arms: () => read('/api/router/arms'),
+      drift: () => read('/api/router/drift'),
+      tenants: () => read('/api/router/tenants'),
+      rollouts: () => read('/api/router/rollouts'),
+      decisions: () => read('/api/router/decisions?limit=20'),
+      act: async (id, deed, reason) => void (await call('POST', `/api/router/rollouts/${part(id)}/${deed}`, { reason })),
+    },
   };
 }
 

@@ -146,7 +146,7 @@ function PolicyPanel({ api, slug }: { api: OperatorApi; slug: string }) {
           }}
           save={(value, version) => api.savePolicy(slug, value, version)}
           onSaved={() => undefined}
-          needs="operator"
+          needs="admin"
           fields={(document, change) => <LimitFields document={document} effective={policy.data.effective} change={change} />}
         />
       )}

@@ -1,0 +1,251 @@
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import type { ArmsAnswer, DecisionView, DriftAnswer } from '@sluice/contracts';
+import { Badge, formatCount, formatNanoUsd, ScatterPlot } from '@sluice/ui';
+import type { OperatorApi } from '../api/operator-api.ts';
+import { Rollouts } from './rollouts.tsx';
+
+const EVERY_MS = 5_000;
+const share = (value: number): string => value.toFixed(3);
+
+/** How models are chosen: what is known of each, the frontier, rollouts with their evidence, drift, and recent decisions. */
+export function RouterPage({ api }: { api: OperatorApi }) {
+  const arms = useQuery({ queryKey: ['router', 'arms'], queryFn: api.router.arms, refetchInterval: EVERY_MS });
+  const drift = useQuery({ queryKey: ['router', 'drift'], queryFn: api.router.drift, refetchInterval: EVERY_MS });
+  const tenants = useQuery({ queryKey: ['router', 'tenants'], queryFn: api.router.tenants, refetchInterval: EVERY_MS });
+  const decisions = useQuery({ queryKey: ['router', 'decisions'], queryFn: api.router.decisions, refetchInterval: EVERY_MS });
+  if (arms.isError && arms.data === undefined) {
+    return (
+      <p className="notice warn" role="alert">
+        The router does not answer: {arms.error.message} Gateways go on with the last policy that they have, then with the default model.
+      </p>
+    );
+  }
+  return (
+    <>
+      <Part title="Models that are chosen among" loading={arms.data === undefined}>
+        {arms.data !== undefined && <Arms answer={arms.data} />}
+      </Part>
+      <Rollouts api={api} />
+      <div className="columns">
+        <Part title="Drift" loading={drift.data === undefined} problem={drift.error?.message}>
+          {drift.data !== undefined && <Drift answer={drift.data} />}
+        </Part>
+        <Part title="Tenants as the router sees them" loading={tenants.data === undefined} problem={tenants.error?.message}>
+          {tenants.data !== undefined &&
+            (tenants.data.tenants.length === 0 ? (
+              <p className="empty">It has heard of no traffic yet.</p>
+            ) : (
+              <table>
+                <thead>
+                  <tr>
+                    <th scope="col">tenant</th>
+                    <th scope="col" className="num">
+                      difficulty
+                    </th>
+                    <th scope="col" className="num">
+                      pressure
+                    </th>
+                    <th scope="col" className="num">
+                      calls
+                    </th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {tenants.data.tenants.map((one) => (
+                    <tr key={one.tenant}>
+                      <th scope="row" className="row-name">
+                        {one.tenant}
+                      </th>
+                      <td className="num">{one.difficulty.toFixed(2)}</td>
+                      <td className="num">{one.pressure > 0.01 ? <Badge tone="warn">{one.pressure.toFixed(2)}</Badge> : one.pressure.toFixed(2)}</td>
+                      <td className="num">{formatCount(one.calls)}</td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            ))}
+        </Part>
+      </div>
+      <Part title="Recent decisions" loading={decisions.data === undefined} problem={decisions.error?.message}>
+        {decisions.data !== undefined && <Decisions decisions={decisions.data.decisions} />}
+      </Part>
+    </>
+  );
+}
+
+/** A panel that says when its figures cannot be had. */
+export function Part({ title, loading, problem, children }: { title: string; loading: boolean; problem?: string | undefined; children: ReactNode }) {
+  return (
+    <section className="panel scroll-x" aria-label={title}>
+      <h2>{title}</h2>
+      {problem !== undefined && (
+        <p className="notice warn" role="alert">
+          {problem}
+        </p>
+      )}
+      {loading && problem === undefined ? <p className="muted">One moment…</p> : children}
+    </section>
+  );
+}
+
+function Arms({ answer }: { answer: ArmsAnswer }) {
+  const { arms, frontier } = answer;
+  const priced = arms.flatMap((arm) => (arm.mean_cost_nanousd === undefined ? [] : [{ ...arm, cost: arm.mean_cost_nanousd }]));
+  return (
+    <>
+      <p className="muted num">
+        policy {answer.policy_version} · serving threshold {share(frontier.serving_threshold)}
+      </p>
+      <div className="columns">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">model</th>
+              <th scope="col" className="num">
+                quality
+              </th>
+              <th scope="col" className="num">
+                rewards
+              </th>
+              <th scope="col" className="num">
+                chosen
+              </th>
+              <th scope="col" className="num">
+                cost, mean
+              </th>
+              <th scope="col" className="num">
+                latency
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {arms.map((arm) => (
+              <tr key={arm.model}>
+                <th scope="row" className="row-name">
+                  {arm.model}
+                </th>
+                <td className="num">
+                  {share(arm.quality)} <span className="muted">± {share(arm.confidence)}</span>
+                </td>
+                <td className="num">{formatCount(arm.n)}</td>
+                <td className="num">{formatCount(arm.decisions)}</td>
+                <td className="num">{arm.mean_cost_nanousd === undefined ? '–' : formatNanoUsd(arm.mean_cost_nanousd)}</td>
+                <td className="num">{arm.mean_latency_ms === undefined ? '–' : `${Math.round(arm.mean_latency_ms)} ms`}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+        {priced.length + frontier.points.length === 0 ? (
+          <p className="empty">There is nothing to draw before the first decisions.</p>
+        ) : (
+          <figure className="frontier">
+            <ScatterPlot
+              label="Quality against cost"
+              xLabel="cost of a decision"
+              yLabel="predicted quality"
+              points={priced.map((arm) => ({ label: arm.model, x: arm.cost, y: arm.quality, yError: arm.confidence, on: arm.decisions > 0 }))}
+              line={frontier.points.map(({ cost_nanousd, quality }) => ({ x: cost_nanousd, y: quality })).sort((a, b) => a.x - b.x)}
+              formatX={formatNanoUsd}
+              formatY={share}
+            />
+            <figcaption className="muted small">
+              Points are models (filled: chosen lately; the whisker is the confidence). The dashed line is what the policy reaches by its threshold, over {formatCount(frontier.decisions)} recent decisions, as the models predict it.
+            </figcaption>
+          </figure>
+        )}
+      </div>
+    </>
+  );
+}
+
+const LEVEL = { too_few: { tone: 'plain', word: 'too few' }, stable: { tone: 'good', word: 'stable' }, moderate: { tone: 'warn', word: 'moderate' }, major: { tone: 'bad', word: 'major' } } as const;
+
+function Drift({ answer }: { answer: DriftAnswer }) {
+  const moved = answer.features.filter(({ level, discovery }) => level === 'moderate' || level === 'major' || discovery);
+  const alarmed = answer.rewards.filter(({ alarmed_at }) => alarmed_at !== undefined);
+  return (
+    <>
+      <p className="muted num">
+        {formatCount(answer.window.recent)} recent decisions against {formatCount(answer.window.reference)} before; {formatCount(answer.window.needed)} are needed
+      </p>
+      <p>
+        Mix of models <Badge tone={LEVEL[answer.arm_mix.level].tone}>{LEVEL[answer.arm_mix.level].word}</Badge> <span className="muted num">PSI {answer.arm_mix.psi.toFixed(3)}</span>
+      </p>
+      {moved.length === 0 ? (
+        <p>None of {answer.features.length} features has moved.</p>
+      ) : (
+        <ul className="plain">
+          {moved.map((feature) => (
+            <li key={feature.name}>
+              <Badge tone={LEVEL[feature.level].tone}>{LEVEL[feature.level].word}</Badge> {feature.name} <span className="muted num">PSI {feature.psi.toFixed(3)}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+      {alarmed.length === 0 ? (
+        <p>No model's rewards have moved away from what was predicted.</p>
+      ) : (
+        <ul className="plain">
+          {alarmed.map((one) => (
+            <li key={one.model}>
+              <Badge tone="bad">rewards moved</Badge> {one.model} <span className="muted num">since {new Date(one.alarmed_at ?? '').toLocaleTimeString('en-GB')}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+function Decisions({ decisions }: { decisions: readonly DecisionView[] }) {
+  if (decisions.length === 0) return <p className="empty">No decision yet: send a request with the model “auto”.</p>;
+  return (
+    <ul className="plain decisions">
+      {decisions.map((view) => (
+        <li key={view.decision.decision_id}>
+          <details>
+            <summary>
+              <time className="muted num" dateTime={view.at}>
+                {new Date(view.at).toLocaleTimeString('en-GB')}
+              </time>{' '}
+              {view.workspace} → <strong>{view.decision.chosen}</strong> <span className="muted">{view.reason}</span>
+            </summary>
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">model</th>
+                  <th scope="col">verdict</th>
+                  <th scope="col" className="num">
+                    quality
+                  </th>
+                  <th scope="col" className="num">
+                    cost
+                  </th>
+                  <th scope="col" className="num">
+                    probability
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                {view.arms.map((arm) => (
+                  <tr key={arm.model}>
+                    <th scope="row" className="row-name">
+                      {arm.model}
+                    </th>
+                    <td>
+                      {arm.class} {arm.excluded_reason !== undefined && <span className="muted">{arm.excluded_reason}</span>}
+                    </td>
+                    <td className="num">{arm.q_mean === undefined ? '–' : `${share(arm.q_mean)} (${share(arm.q_lcb ?? arm.q_mean)} to ${share(arm.q_ucb ?? arm.q_mean)})`}</td>
+                    <td className="num">{formatNanoUsd(arm.cost_nanousd)}</td>
+                    <td className="num">{share(arm.probability)}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </details>
+        </li>
+      ))}
+    </ul>
+  );
+}
