@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Clock } from '@sluice/contracts';
+import type { Clock, RouterSnapshot } from '@sluice/contracts';
 import { readSnapshot, type CompiledSnapshot } from '@sluice/routing';
 import { writeFileAtomic, type SseEvent } from '@sluice/service-kit';
 import { z } from 'zod';
@@ -17,6 +17,8 @@ export interface SnapshotClientDeps {
   /** Silence after which the connection counts as dead. */
   readonly silenceMs?: number;
   readonly firstRetryMs?: number;
+  /** Snapshots are written to disk no more often than this; the first at once. */
+  readonly saveEveryMs?: number;
   /** For the jitter, 0 to 1. */
   readonly random?: () => number;
 }
@@ -39,7 +41,7 @@ const SavedFile = z.object({ savedAtMs: z.number(), snapshot: z.unknown() });
 
 /** Follows the router's stream, keeps the last good snapshot in memory and on disk, and goes on with it whatever comes after. */
 export function createSnapshotClient(deps: SnapshotClientDeps): SnapshotClient {
-  const { clock, logger, router, silenceMs = 30_000, firstRetryMs = 250, random = Math.random } = deps;
+  const { clock, logger, router, silenceMs = 30_000, firstRetryMs = 250, saveEveryMs = 5_000, random = Math.random } = deps;
   const path = join(deps.dataDir, 'router-snapshot.json');
   const abort = new AbortController();
   let compiled: CompiledSnapshot | undefined;
@@ -47,16 +49,36 @@ export function createSnapshotClient(deps: SnapshotClientDeps): SnapshotClient {
   let connected = false;
   let refused = 0;
   let running: Promise<void> = Promise.resolve();
+  let saved: RouterSnapshot | undefined;
+  let savedAtMs = -Infinity;
+  let saveTimer: NodeJS.Timeout | undefined;
   let saving: Promise<void> = Promise.resolve();
 
-  function save(snapshot: unknown): void {
-    const savedAtMs = heardAtMs;
+  /** Writes the snapshot in force; under traffic the router publishes each second, and the disk has better things to do. */
+  function save(): Promise<void> {
+    clearTimeout(saveTimer);
+    saveTimer = undefined;
+    const snapshot = compiled?.snapshot;
+    if (snapshot === undefined || snapshot === saved) return saving;
+    saved = snapshot;
+    savedAtMs = clock.now();
+    const text = JSON.stringify({ savedAtMs: heardAtMs, snapshot });
     saving = saving
       .then(async () => {
         await mkdir(dirname(path), { recursive: true });
-        await writeFileAtomic(path, JSON.stringify({ savedAtMs, snapshot }));
+        await writeFileAtomic(path, text);
       })
       .catch((error: unknown) => logger.warn({ path, reason: String(error) }, 'the snapshot of the router cannot be saved; after a restart without the router the default model would answer'));
+    return saving;
+  }
+
+  function adopt(next: CompiledSnapshot): void {
+    const before = compiled?.snapshot;
+    compiled = next;
+    const waitMs = before === undefined ? 0 : Math.max(0, savedAtMs + saveEveryMs - clock.now());
+    if (waitMs === 0) void save();
+    else saveTimer ??= setTimeout(() => void save(), waitMs).unref();
+    if (policiesOf(before) !== policiesOf(next.snapshot)) logger.info({ snapshot_id: next.snapshot.snapshot_id, policies: policiesOf(next.snapshot) }, 'deciding by other policies of the router');
   }
 
   /** A snapshot that cannot be read changes nothing: what is in force is better than what is not understood. */
@@ -64,9 +86,7 @@ export function createSnapshotClient(deps: SnapshotClientDeps): SnapshotClient {
     heardAtMs = clock.now();
     if (event !== 'snapshot') return;
     try {
-      compiled = readSnapshot(JSON.parse(data));
-      save(compiled.snapshot);
-      logger.info({ snapshot_id: compiled.snapshot.snapshot_id, policy: compiled.snapshot.control.version }, 'deciding by a new snapshot of the router');
+      adopt(readSnapshot(JSON.parse(data)));
     } catch (error) {
       refused += 1;
       logger.error({ reason: reasonOf(error), serving: compiled?.snapshot.snapshot_id ?? null }, 'a snapshot of the router cannot be read; deciding by the last one');
@@ -109,6 +129,7 @@ export function createSnapshotClient(deps: SnapshotClientDeps): SnapshotClient {
     try {
       const file = SavedFile.parse(JSON.parse(text));
       compiled = readSnapshot(file.snapshot);
+      saved = compiled.snapshot;
       heardAtMs = file.savedAtMs;
       logger.info({ snapshot_id: compiled.snapshot.snapshot_id }, 'deciding by the saved snapshot until the router answers');
     } catch (error) {
@@ -134,12 +155,19 @@ export function createSnapshotClient(deps: SnapshotClientDeps): SnapshotClient {
     async close() {
       abort.abort();
       await running;
-      await saving;
+      await save();
     },
   };
 }
 
 const LONGEST_RETRY_MS = 10_000;
+
+/** The policies that decide, as one text: the serving one, and that of a rollout with its stage. */
+function policiesOf(snapshot: RouterSnapshot | undefined): string | undefined {
+  if (snapshot === undefined) return undefined;
+  const { control, candidate } = snapshot;
+  return candidate === undefined ? control.version : `${control.version}, ${candidate.policy.version} in ${candidate.stage}`;
+}
 
 function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message.slice(0, 500) : 'unknown';
