@@ -5,6 +5,7 @@ import { linear, mean, onlyWeakSuccess, scorer, type Predictor } from './predict
 import { floorLine, simulatorFloors, simulatorLines, tableFloors, tableLines, type Floor } from './print-frontier.ts';
 import { plotFrontiers } from './plot-frontier.ts';
 import { readRoutingTables, type RoutingTable } from './routing-tables.ts';
+import { MOST_FLIPS, stabilityOf } from './stability.ts';
 import { simulatedFrontier } from './simulated-frontier.ts';
 import { table as columns } from '../stack/welcome.ts';
 
@@ -39,6 +40,10 @@ export function benchFrontier({ data, testFolds = TEST_FOLDS, compare = false, p
     tableLines(frontier, testFolds).forEach(print);
     const { prompts, p50Us, p99Us, cpuUs } = decisionTime(table, table.folds.flatMap((fold, row) => (testFolds.includes(fold) ? [row] : [])));
     print(`  a whole decision, text to choice: p50 ${p50Us.toFixed(0)} µs, p99 ${p99Us.toFixed(0)} µs, CPU ${cpuUs.toFixed(0)} µs on average over ${prompts} prompts (target p99 < 1,000 µs)`);
+    const rowsIn = (wanted: (fold: number) => boolean): number[] => table.folds.flatMap((fold, row) => (wanted(fold) ? [row] : []));
+    const stability = stabilityOf(table, rowsIn((fold) => fold < 6), rowsIn((fold) => testFolds.includes(fold)), frontier.chosen?.validation.costWeight ?? 0.1);
+    print(`  choices that another wording flips, of ${stability[0]?.prompts} prompts (at most ${MOST_FLIPS * 100} %):`);
+    for (const { kind, flips } of stability) print(`    ${kind}: ${(flips * 100).toFixed(1)} %${flips > MOST_FLIPS ? ' MISSED' : ''}`);
     floors.push(...tableFloors(frontier));
     if (compare) compareLines(table, testFolds).forEach(print);
   }
@@ -53,9 +58,8 @@ function alternatives({ models }: RoutingTable): [string, Predictor][] {
     ['sixteen features, linear', linear],
     ...(models.length === 2 ? [["the weak model's success alone, scorer", onlyWeakSuccess(scorer())] as [string, Predictor]] : []),
     ['scorer with 4,096 buckets', scorer({ buckets: 4_096 })],
-    ['scorer with penalty 3', scorer({ penalty: 3 })],
     ['scorer with penalty 48', scorer({ penalty: 48 })],
-    ['64 clusters', clusters(64)],
+    ['32 clusters', clusters(32)],
     ['100 nearest prompts', nearest(100)],
     ['mean of scorer and 100 nearest', mean(scorer(), nearest(100))],
     ['scorer (kept)', scorer()],

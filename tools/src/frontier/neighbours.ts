@@ -61,14 +61,14 @@ export function nearest(count: number): Predictor {
   };
 }
 
-/** Mean quality of the prompt's cluster: spherical k-means (Dhillon and Modha 2001) on the same vectors, ten rounds. */
+/** Mean quality of the prompt's cluster: spherical k-means (Dhillon and Modha 2001) on the same vectors, five rounds. */
 export function clusters(count: number): Predictor {
   return (table, train, test) => {
     const known = train.filter((row) => table.prompts[row] !== undefined);
     const { codes, weight } = sketch(table, known);
     let centres = Array.from({ length: count }, (_, c) => centreOf([codes[Math.floor((c * codes.length) / count)] as Int32Array], weight));
     let member: number[] = [];
-    for (let round = 0; round < 10; round += 1) {
+    for (let round = 0; round < 5; round += 1) {
       member = codes.map((one) => closest(one, centres, weight));
       centres = centres.map((centre, c) => {
         const own = codes.filter((_, i) => member[i] === c);
@@ -91,7 +91,7 @@ function centreOf(members: readonly Int32Array[], weight: Float64Array): Float64
     const length = lengthOf(codes, weight);
     for (const code of codes) centre[code >> 1] = (centre[code >> 1] as number) + signed(code, (weight[code >> 1] as number) / length);
   }
-  const size = Math.hypot(...centre) || 1;
+  const size = Math.sqrt(centre.reduce((sum, value) => sum + value * value, 0)) || 1;
   return centre.map((value) => value / size);
 }
 

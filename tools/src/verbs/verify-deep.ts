@@ -2,6 +2,7 @@ import type { DeepCheck } from '../deep/deep-check.ts';
 import { frontierCheck } from '../deep/frontier-check.ts';
 import { ledgerScale } from '../deep/ledger-scale.ts';
 import { outboxCheck } from '../deep/outbox-check.ts';
+import { routerStatisticsCheck } from '../deep/router-statistics-check.ts';
 import { runDeepChecks } from '../deep/run-deep-checks.ts';
 import { terraformCheck } from '../deep/terraform-check.ts';
 import { valkeyCluster } from '../deep/valkey-cluster.ts';
@@ -24,6 +25,7 @@ const CHECKS: readonly DeepCheck[] = [
   outboxCheck,
   valkeyCluster,
   frontierCheck,
+  routerStatisticsCheck,
 ];
 
 /** The long versions of `verify`: minutes each. Words after the verb select checks by name: `make verify-deep CHECK=terraform`. */

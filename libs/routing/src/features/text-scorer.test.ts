@@ -35,6 +35,7 @@ describe('the scorer of prompts', () => {
     const again = createTextScorer(JSON.parse(JSON.stringify(state)) as typeof state);
     const prompt = 'what is the best theorem of matrix';
     expect(again.score(prompt)).toEqual(scorer.score(prompt));
+    expect(scorer.score(`  ${prompt.toUpperCase().replaceAll(' ', '   ')}`)).toEqual(scorer.score(prompt));
     expect([...textGrams('What  is\n\n(THE best) theorem... of matrix', 1_024)]).toEqual([...textGrams(prompt, 1_024)]);
     expect([...textGrams('what is the best lemma of matrix', 1_024)]).not.toEqual([...textGrams(prompt, 1_024)]);
   });

@@ -38,7 +38,7 @@ export interface Diagnostics {
   readonly supportDeficiency: number;
   /** Effective number of rewards (Σwr)² / Σ(wr)²: how many rows carry the value. */
   readonly effectiveRewards: number;
-  /** Each arm alone, in their order. Independent of the target. */
+  /** Each arm alone, in their order, whatever the target; empty when only the chosen arm's probability is known. */
   readonly arms: readonly ArmCheck[];
 }
 
@@ -85,7 +85,7 @@ export function diagnose(data: LoggedData, target: readonly (readonly number[])[
     minLoggedProbability,
     supportDeficiency: unsupported / rows,
     effectiveRewards: termSquares === 0 ? 0 : (terms * terms) / termSquares,
-    arms: checkArms(data),
+    arms: data.chosenOnly === true ? [] : checkArms(data),
   };
 }
 

@@ -8,6 +8,8 @@ export interface LoggedData {
   readonly actions: readonly number[];
   /** Rewards in [0, 1]. */
   readonly rewards: readonly number[];
+  /** Only the chosen arm's probability was logged and the others' are made up: arms are then not checked one by one. */
+  readonly chosenOnly?: boolean;
 }
 
 /** Raised for a log that no estimator can be asked about. */
