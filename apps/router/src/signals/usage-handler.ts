@@ -7,7 +7,9 @@ import type { CallOutcome, Changes, DecisionRow } from '../store/router-store.ts
 /** The fields that are read; whatever else an event carries is no reason to refuse it. */
 const Usage = CallSettled.pick({
   schema: true, event_id: true, occurred_at: true, type: true, tenant_id: true, workspace: true, outcome: true, usage: true, model: true, decision_id: true, cost_nanousd: true, billed_nanousd: true, latency: true,
-}).extend({ decision: RouteDecision.optional() });
+})
+  .partial({ workspace: true, cost_nanousd: true, billed_nanousd: true, latency: true })
+  .extend({ decision: RouteDecision.optional() });
 type Usage = z.infer<typeof Usage>;
 const Refusals = Anomaly.pick({ schema: true, event_id: true, occurred_at: true, type: true, tenant_id: true, count: true });
 
@@ -47,7 +49,7 @@ export function createUsageHandler({ signals, averages, commit, rewardTimeoutMs,
     if (event.outcome !== 'ok') return true;
     const expectedTokens = model === undefined ? undefined : averages.of(model)?.outputTokens;
     if (!signals.settled({ tenant, eventId, outputTokens: tokens, atMs, expectedTokens })) return false;
-    if (model !== undefined) averages.add(model, { latencyMs: latency.total_ms, outputTokens: tokens, costNanoUsd: event.billed_nanousd });
+    if (model !== undefined && latency !== undefined) averages.add(model, { latencyMs: latency.total_ms, outputTokens: tokens, costNanoUsd: event.billed_nanousd ?? 0 });
     return true;
   }
 }
@@ -69,7 +71,7 @@ function toRow(event: Usage, decision: RouteDecision, rewardTimeoutMs: number): 
     id: decision.decision_id,
     atMs,
     tenant: event.tenant_id,
-    workspace: event.workspace,
+    workspace: event.workspace ?? '',
     source: 'gateway',
     decision,
     expiresAtMs: atMs + rewardTimeoutMs,
@@ -81,10 +83,10 @@ function toRow(event: Usage, decision: RouteDecision, rewardTimeoutMs: number): 
 const callOf = (event: Usage): CallOutcome => ({
   outcome: event.outcome,
   executedModel: event.model,
-  costNanoUsd: event.cost_nanousd,
-  billedNanoUsd: event.billed_nanousd,
+  costNanoUsd: event.cost_nanousd ?? 0,
+  billedNanoUsd: event.billed_nanousd ?? 0,
   outputTokens: outputTokens(event.usage),
-  totalMs: event.latency.total_ms,
+  totalMs: event.latency?.total_ms ?? 0,
 });
 
 /** The readable events of a batch; an unreadable one fails alone, with the reason. */

@@ -1,15 +1,15 @@
 import { PageHinkley, PRIOR_STRENGTH, RidgeArm, priorTheta, standardise, DEFAULT_FEATURES, type PageHinkleyState, type RidgeState } from '@sluice/routing';
 import type { SnapshotArm } from '@sluice/contracts';
 
-/** Rewards that one tenant may always teach an arm; beyond, no more than all others together. */
+/** Rewards that one tenant may always teach an arm; beyond, no more than all others together have given. */
 export const FREE_INFLUENCE = 1_000;
 /** Tuned for about 50,000 rewards between false alarms on a steady stream of graded rewards. */
 export const DRIFT_OPTIONS = { delta: 0.05, threshold: 15, minimum: 100 };
 
 interface ArmRecord {
   readonly ridge: RidgeArm;
-  /** Rewards learned from each tenant. */
-  readonly influence: Map<string, number>;
+  /** Rewards that each tenant gave, and how many of them were learned. */
+  readonly influence: Map<string, { given: number; learned: number }>;
   /** Sum over tenants. */
   learned: number;
   /** Rewards that were not learned, because one tenant had its share. */
@@ -25,7 +25,7 @@ interface ArmRecord {
 export interface ArmState {
   readonly model: string;
   readonly ridge: RidgeState;
-  readonly influence: readonly (readonly [string, number])[];
+  readonly influence: readonly (readonly [tenant: string, given: number, learned: number])[];
   readonly capped: number;
   readonly rewards: number;
   readonly rewardSum: number;
@@ -91,13 +91,15 @@ export function createLearnedArms(saved: readonly ArmState[] = []): LearnedArms 
         if (arm.drift.add(reward - predicted) && arm.alarmedAtMs === undefined) arm.alarmedAtMs = atMs;
       }
       teachers.add(tenant);
-      const own = arm.influence.get(tenant) ?? 0;
-      if (teachers.size > 1 && own >= Math.max(FREE_INFLUENCE, arm.learned - own)) {
+      const own = arm.influence.get(tenant) ?? { given: 0, learned: 0 };
+      arm.influence.set(tenant, own);
+      own.given += 1;
+      if (teachers.size > 1 && own.learned >= Math.max(FREE_INFLUENCE, arm.rewards - own.given)) {
         arm.capped += 1;
         return;
       }
       arm.ridge.update(standardise(features, DEFAULT_FEATURES), reward);
-      arm.influence.set(tenant, own + 1);
+      own.learned += 1;
       arm.learned += 1;
       total += 1;
     },
@@ -120,7 +122,7 @@ export function createLearnedArms(saved: readonly ArmState[] = []): LearnedArms 
       return [...arms].map(([model, arm]): ArmState => ({
         model,
         ridge: arm.ridge.state,
-        influence: [...arm.influence],
+        influence: [...arm.influence].map(([tenant, { given, learned }]) => [tenant, given, learned] as const),
         capped: arm.capped,
         rewards: arm.rewards,
         rewardSum: arm.rewardSum,
@@ -133,8 +135,7 @@ export function createLearnedArms(saved: readonly ArmState[] = []): LearnedArms 
 }
 
 function restore({ ridge, influence, capped, rewards, rewardSum, residualSum, drift, alarmedAtMs }: ArmState): ArmRecord {
-  const learnedFrom = new Map(influence.map(([tenant, n]) => [tenant, n]));
   let learned = 0;
-  for (const n of learnedFrom.values()) learned += n;
-  return { ridge: RidgeArm.restore(ridge), influence: learnedFrom, learned, capped, rewards, rewardSum, residualSum, drift: PageHinkley.restore(DRIFT_OPTIONS, drift), alarmedAtMs };
+  for (const [, , n] of influence) learned += n;
+  return { ridge: RidgeArm.restore(ridge), influence: new Map(influence.map(([tenant, given, n]) => [tenant, { given, learned: n }])), learned, capped, rewards, rewardSum, residualSum, drift: PageHinkley.restore(DRIFT_OPTIONS, drift), alarmedAtMs };
 }

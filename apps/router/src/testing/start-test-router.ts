@@ -14,8 +14,13 @@ const silent = createLogger({ service: 'router', level: 'silent' });
 const model = (id: string, tier: number, more: object = {}) => ({ id, displayName: id, contextTokens: 8_000, maxOutputTokens: 4_000, abilities: ['chat'], tier, offers: [{ provider: 'primary', providerModel: id }], ...more });
 const price = (input: number) => ({ inputPicoUsd: input * 1e6, outputPicoUsd: input * 5e6 });
 
-/** A configuration of two customers and three models. `change` may alter its rows before it is read. */
-export function testConfig(change: (raw: Record<string, Record<string, Record<string, unknown>>>) => void = () => undefined): RouterConfig {
+type ChangeRows = (raw: Record<string, Record<string, Record<string, unknown>>>) => void;
+
+/** A configuration of two customers and three models, compiled. `change` may alter its rows before it is read. */
+export const testConfig = (change: ChangeRows = () => undefined): RouterConfig => compileConfig(testSnapshot(change), silent);
+
+/** The same as the control plane sends it. */
+export function testSnapshot(change: ChangeRows = () => undefined): ConfigSnapshot {
   const key = (keyId: string, workspace: keyof typeof KEYS) => ({ keyId, workspace, name: 'test', digest: createHash('sha256').update(KEYS[workspace]).digest('hex'), createdAt: '2026-01-01T00:00:00.000Z' });
   const workspace = (slug: string, tenant: string, n: number) => ({ slug, tenant, uuid: `a0c3e000-0000-4000-8000-00000000000${n}` });
   const raw = {
@@ -35,7 +40,7 @@ export function testConfig(change: (raw: Record<string, Record<string, Record<st
     killSwitches: {},
   };
   change(raw as unknown as Record<string, Record<string, Record<string, unknown>>>);
-  return compileConfig(ConfigSnapshot.parse({ version: 1, ...raw }), silent);
+  return ConfigSnapshot.parse({ version: 1, ...raw });
 }
 
 export interface TestRouter {
