@@ -49,6 +49,8 @@ it('models are listed in the dialect of the caller, without those that are retir
   expect((await ask('/v1/models/sim-small')).json).toMatchObject({ id: 'sim-small', object: 'model' });
   expect((await ask('/v1/models/sim-small', { 'x-api-key': SAMPLE_KEYS.acme })).json).toMatchObject({ id: 'sim-small', type: 'model', display_name: 'sim-small' });
   expect((await ask('/v1/models/old-model')).status).toBe(404);
+  expect((await ask('/v1/models/auto')).json).toMatchObject({ id: 'auto', object: 'model' });
+  expect((await ask('/v1/models/auto', { 'x-api-key': SAMPLE_KEYS.acme })).json).toMatchObject({ id: 'auto', type: 'model', max_input_tokens: 100_000 });
 });
 
 it('Anthropic\'s list of models is paged both ways, and a wrong page is refused', async () => {

@@ -1,4 +1,4 @@
-import type { Dialect, Model, Refusal } from '@sluice/contracts';
+import { AUTO_MODEL, type Dialect, type Model, type Refusal } from '@sluice/contracts';
 import type { CompiledConfig, CompiledKey } from '../compiled-config.ts';
 
 /** As Anthropic's list has it. */
@@ -28,10 +28,12 @@ export function listModels(config: CompiledConfig, key: CompiledKey, dialect: Di
   return { data: page.map((model) => modelBody(model, dialect)), has_more: hasMore, first_id: page[0]?.id ?? null, last_id: page.at(-1)?.id ?? null };
 }
 
-/** One of those; undefined when it does not exist or the key may not use it. */
+/** One of those, or what `auto` comes to; undefined when it does not exist or the key may not use it. */
 export function findListedModel(config: CompiledConfig, key: CompiledKey, id: string, dialect: Dialect, nowMs: number): object | undefined {
   const { aliases } = key.workspace.policy.routing;
-  const model = config.models.get(Object.hasOwn(aliases, id) ? (aliases[id] as string) : id);
+  const name = Object.hasOwn(aliases, id) ? (aliases[id] as string) : id;
+  if (name === AUTO_MODEL) return autoBody([...config.models.values()].filter((model) => model.abilities.includes('chat') && mayUse(config, key, model, nowMs)), dialect);
+  const model = config.models.get(name);
   return model !== undefined && mayUse(config, key, model, nowMs) ? modelBody(model, dialect) : undefined;
 }
 
@@ -40,6 +42,15 @@ function mayUse(config: CompiledConfig, key: CompiledKey, model: Model, nowMs: n
   if (allowModels?.includes(model.id) === false || key.record.allowModels?.includes(model.id) === false) return false;
   if (model.retirement !== undefined && Date.parse(model.retirement.at) <= nowMs) return false;
   return model.offers.some((offer) => config.providers.get(offer.provider)?.enabled === true && chain.some((link) => link.provider === offer.provider));
+}
+
+/** The choice that is left to us, as a model: as large as the largest that may answer. */
+function autoBody(models: readonly Model[], dialect: Dialect): object | undefined {
+  const [first] = models;
+  if (first === undefined) return undefined;
+  const { retirement: _retirement, ...any } = first;
+  const largest = (of: (model: Model) => number): number => models.reduce((most, model) => Math.max(most, of(model)), 0);
+  return modelBody({ ...any, id: AUTO_MODEL, displayName: 'Chosen for each request', contextTokens: largest(({ contextTokens }) => contextTokens), maxOutputTokens: largest(({ maxOutputTokens }) => maxOutputTokens) }, dialect);
 }
 
 function modelBody(model: Model, dialect: Dialect): object {
