@@ -1,5 +1,6 @@
 import type { DeepCheck } from '../deep/deep-check.ts';
 import { frontierCheck } from '../deep/frontier-check.ts';
+import { isolationCheck } from '../deep/isolation-check.ts';
 import { ledgerScale } from '../deep/ledger-scale.ts';
 import { outboxCheck } from '../deep/outbox-check.ts';
 import { routerStatisticsCheck } from '../deep/router-statistics-check.ts';
@@ -26,6 +27,7 @@ const CHECKS: readonly DeepCheck[] = [
   valkeyCluster,
   frontierCheck,
   routerStatisticsCheck,
+  isolationCheck,
 ];
 
 /** The long versions of `verify`: minutes each. Words after the verb select checks by name: `make verify-deep CHECK=terraform`. */
