@@ -6,7 +6,7 @@ import type { TableFrontier } from './frontier.ts';
 const WIDTH = 760;
 const HEIGHT = 460;
 const LEFT = 70;
-const RIGHT = 20;
+const RIGHT = 36;
 const TOP = 56;
 const BOTTOM = 60;
 
@@ -44,7 +44,7 @@ export function frontierSvg({ name, test, chosen }: TableFrontier): string {
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="system-ui, sans-serif" font-size="13" role="img" aria-label="Cost and quality of ${name}">`,
     `<rect width="${WIDTH}" height="${HEIGHT}" fill="#ffffff"/>`,
-    `<text x="${LEFT}" y="24" font-size="16" font-weight="600" fill="#1a1a1a">${name}: quality for its cost, ${test.rows} prompts that nothing was fitted on</text>`,
+    `<text x="${LEFT}" y="24" font-size="16" font-weight="600" fill="#1a1a1a">${name}: quality for its cost, ${test.rows} held-out prompts</text>`,
     ...grid(axes, from, to, dearest),
     line(risingHull(oracle), 'stroke="#8a8a8a" stroke-width="1.5" stroke-dasharray="2 4"'),
     line([cheapest, test.best], 'stroke="#c77700" stroke-width="1.5" stroke-dasharray="7 4"'),
@@ -78,7 +78,7 @@ function grid(axes: Axes, from: number, to: number, dearest: number): string[] {
 
 function chosenMark(axes: Axes, { cost, quality, saved, loss }: { cost: number; quality: number; saved: number; loss: number }): string {
   const [x, y] = [axes.x(cost), axes.y(quality)];
-  return `<circle cx="${x.toFixed(1)}" cy="${y.toFixed(1)}" r="6" fill="#ffffff" stroke="#0b6bcb" stroke-width="2.5"/><text x="${(x + 12).toFixed(1)}" y="${(y + 22).toFixed(1)}" fill="#0b6bcb" font-weight="600">chosen: ${(saved * 100).toFixed(0)} % saved, ${loss.toFixed(3)} lost</text>`;
+  return `<circle cx="${x.toFixed(1)}" cy="${y.toFixed(1)}" r="6" fill="#ffffff" stroke="#0b6bcb" stroke-width="2.5"/><text x="${(x + 6).toFixed(1)}" y="${(y - 14).toFixed(1)}" fill="#0b6bcb" font-weight="600">chosen: ${(saved * 100).toFixed(0)} % saved, ${loss.toFixed(3)} lost</text>`;
 }
 
 function legend(): string[] {
