@@ -7,6 +7,7 @@ import { benchBundle } from './bundle.ts';
 import { startBenchTargets, type BenchTargets } from './bench-targets.ts';
 import { benchChunks, benchFirstToken, benchManyStreams, benchMemory } from './streams.ts';
 import { benchManyWorkspaces } from './many-workspaces.ts';
+import { benchRoute } from './route.ts';
 import { benchWholeAnswers } from './whole-answers.ts';
 
 type Section = (bench: BenchTargets, rounds: number, seconds: number) => Promise<void>;
@@ -22,6 +23,7 @@ const SECTIONS: Readonly<Record<string, Section>> = {
   limits: ({ root }) => benchScript(root, 'libs/limits/bench/limits.bench.ts', 'target'),
   outbox: ({ root }) => benchScript(root, 'libs/events/bench/outbox.bench.ts', 'target'),
   decide: ({ root }) => benchScript(root, 'apps/gateway/src/bench/decide.bench.ts', 'target'),
+  route: benchRoute,
   ledger: ({ root }, rounds) => benchScript(root, 'apps/control-plane/src/bench/ledger-insert.bench.ts', 'any', { BENCH_ROUNDS: String(rounds) }),
   bundle: ({ root }) => benchBundle(root),
 };

@@ -2,18 +2,19 @@ import { connect } from 'node:net';
 
 /**
  * A closed-loop client on raw sockets: each connection sends the next request when the answer is complete.
- * Environment: PORT, KEY (several with commas between are used in turn), CONNECTIONS, SECONDS. Prints one line of JSON: { requests, errors, seconds, p50Ms, p99Ms }.
+ * Environment: PORT, KEY (several with commas between are used in turn), CONNECTIONS, SECONDS; TARGET_PATH and BODY for another request. Prints one line of JSON: { requests, errors, seconds, p50Ms, p99Ms }.
  */
 const env = (name: string): string => process.env[name] ?? '';
 const seconds = Number(env('SECONDS'));
-const body = JSON.stringify({
+const path = env('TARGET_PATH') || '/v1/chat/completions';
+const body = env('BODY') || JSON.stringify({
   model: 'sim-small',
   messages: [{ role: 'system', content: 'You answer briefly.' }, { role: 'user', content: 'y'.repeat(360) }],
   max_tokens: 100,
 });
 const requests = env('KEY').split(',').map((key) =>
   Buffer.from(
-    `POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1:${env('PORT')}\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1:${env('PORT')}\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   ),
 );
 let sent = 0;
