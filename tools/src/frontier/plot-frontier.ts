@@ -78,7 +78,7 @@ function grid(axes: Axes, from: number, to: number, dearest: number): string[] {
 
 function chosenMark(axes: Axes, { cost, quality, saved, loss }: { cost: number; quality: number; saved: number; loss: number }): string {
   const [x, y] = [axes.x(cost), axes.y(quality)];
-  return `<circle cx="${x.toFixed(1)}" cy="${y.toFixed(1)}" r="6" fill="#ffffff" stroke="#0b6bcb" stroke-width="2.5"/><text x="${(x + 6).toFixed(1)}" y="${(y - 14).toFixed(1)}" fill="#0b6bcb" font-weight="600">chosen: ${(saved * 100).toFixed(0)} % saved, ${loss.toFixed(3)} lost</text>`;
+  return `<circle cx="${x.toFixed(1)}" cy="${y.toFixed(1)}" r="6" fill="#ffffff" stroke="#0b6bcb" stroke-width="2.5"/><text x="${(x + 6).toFixed(1)}" y="${(y - 44).toFixed(1)}" fill="#0b6bcb" font-weight="600">chosen: ${(saved * 100).toFixed(0)} % saved, ${loss.toFixed(3)} lost</text>`;
 }
 
 function legend(): string[] {
