@@ -75,9 +75,9 @@ export function createEventReader(inspect: Inspect, maxLineBytes?: number): Stre
 
   function look(event: SseEvent): 'forward' | 'hide' {
     const before = facts.outputChars;
-    facts.repeats = undefined;
     const verdict = inspect(event, facts);
     if (facts.repeats !== undefined) learn(event, facts.repeats, facts.outputChars - before);
+    facts.repeats = undefined;
     return verdict;
   }
 

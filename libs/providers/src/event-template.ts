@@ -2,6 +2,9 @@ const BACKSLASH = 0x5c;
 const SPACE = 0x20;
 const ASCII_END = 0x80;
 
+/** Longer events are not learned: a stream keeps its wordings for as long as it runs, and long ones are not what repeats often. */
+const MAX_EVENT_BYTES = 2_048;
+
 /** Random padding that OpenAI adds to events against traffic analysis; it says nothing. */
 const PADDING = '"obfuscation":"';
 
@@ -26,9 +29,10 @@ export interface EventTemplate {
  * @param event its bytes, closing blank line included.
  * @param key the member that holds the text. It must stand there once: inside a string its quotes would be escaped.
  * @param value what the parser found in it.
- * @returns undefined where the event is written in a way that cannot be told apart for certain.
+ * @returns undefined where the event is longer than 2 kB or written in a way that cannot be told apart for certain.
  */
 export function learnTemplate(event: Buffer, key: string, value: string): EventTemplate | undefined {
+  if (event.length > MAX_EVENT_BYTES) return undefined;
   const text = event.toString('latin1');
   if (text.indexOf('\n\n') !== text.length - 2 || text.includes('\r')) return undefined;
   const valueStart = onlyValue(text, `"${key}":"`, `"${key}": "`);

@@ -2,6 +2,9 @@ import { SluiceError } from '@sluice/contracts';
 
 /** Longest line that is accepted, bytes. */
 const DEFAULT_MAX_LINE_BYTES = 1024 * 1024;
+const NOTHING = Buffer.alloc(0);
+/** What is held of a buffer is copied when it is less than this part of it, so that a stream does not keep what it has passed on. */
+const KEPT_PART = 4;
 const LF = 10;
 const CR = 13;
 
@@ -24,7 +27,7 @@ export interface SseDecoder {
 }
 
 export function createSseDecoder(maxLineBytes: number = DEFAULT_MAX_LINE_BYTES): SseDecoder {
-  let pending: Buffer = Buffer.alloc(0);
+  let pending: Buffer = NOTHING;
   /** What came after `pending` without an end of line: joined once one comes, so that a long line is copied once. */
   let tail: Buffer[] = [];
   let tailBytes = 0;
@@ -69,13 +72,19 @@ export function createSseDecoder(maxLineBytes: number = DEFAULT_MAX_LINE_BYTES):
       }
       if (pending.length - eventStart > maxLineBytes * 2 || pending.length - lineStart > maxLineBytes) throw tooLong();
       if (eventStart > 0) {
-        pending = pending.subarray(eventStart);
+        pending = heldFrom(pending, eventStart);
         lineStart -= eventStart;
         scanned -= eventStart;
       }
       return events;
     },
   };
+}
+
+function heldFrom(buffer: Buffer, start: number): Buffer {
+  const length = buffer.length - start;
+  if (length === 0) return NOTHING;
+  return length * KEPT_PART < buffer.buffer.byteLength ? Buffer.from(buffer.subarray(start)) : buffer.subarray(start);
 }
 
 /** The end of the line at or after `from`: LF, CRLF or CR. A CR at the very end waits, because an LF may follow. */

@@ -120,7 +120,9 @@ class Exchange implements Dispatcher.DispatchHandler, TransportCall {
     if (this.#over) controller.abort(new Error('given up'));
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: AnswerHeaders): void {
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: AnswerHeaders): void {
+    // Slices of the first read of the socket, which they would keep in memory for as long as the stream runs.
+    controller.rawHeaders = null;
     if (this.#over || status < 200) return;
     this.#answered = true;
     this.#handlers.onHeaders(status, headers);

@@ -82,6 +82,6 @@ export function gatewayEnvironment(base: number, dataDir: string, env: NodeJS.Pr
     SLUICE_CELL_ID: DEFAULT_CELL_ID, SLUICE_OUTBOX_MAX_MB: '16384', LOG_LEVEL: 'info', SLUICE_TOKEN_GATEWAY: randomBase62(40),
     SLUICE_CONTROL_PLANE_URL: `http://127.0.0.1:${ports.controlPlane}`, AWS_ENDPOINT_URL: `http://127.0.0.1:${ports.spine}`,
     AWS_REGION: 'eu-central-1', AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local',
-    ...(env['BENCH_PROFILE'] !== undefined && { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${env['BENCH_PROFILE']}` }),
+    ...(env['BENCH_PROFILE'] !== undefined && { NODE_OPTIONS: `${GATEWAY_MEMORY['NODE_OPTIONS']} --cpu-prof --cpu-prof-dir=${env['BENCH_PROFILE']}` }),
   };
 }

