@@ -5,6 +5,7 @@ import { runWatched } from '../chaos/watched-steps.ts';
 import { billAct } from '../demo/bill-act.ts';
 import { estimateErrors } from '../demo/estimate-errors.ts';
 import { neighbourAct } from '../demo/neighbour-act.ts';
+import { rolloutAct } from '../demo/rollout-act.ts';
 import { runningStack } from '../stack/running-stack.ts';
 import { stackFiles, type StackSettings } from '../stack/settings.ts';
 import { table } from '../stack/welcome.ts';
@@ -20,7 +21,7 @@ interface Act {
   run(): Promise<boolean>;
 }
 
-/** The product's story in four acts; 0 only when each ends as it is told. */
+/** The product's story in five acts; 0 only when each ends as it is told. */
 export async function demo(settings: StackSettings): Promise<number> {
   const state = readState(stackFiles(settings.dataDir).state);
   if (state === undefined || state.phase !== 'running' || !isAlive(state.supervisor)) await bringUp(settings);
@@ -48,6 +49,11 @@ export async function demo(settings: StackSettings): Promise<number> {
       title: 'A consumer breaks, and nothing is lost',
       look: `${console_}: audit-dlq fills, Redrive drains it`,
       run: async () => (await SPINE_STEPS[0]?.run(context)) === true,
+    },
+    {
+      title: 'A better routing policy is promoted, a worse one rolled back',
+      look: `${stack.services.router.url}/rollouts (with the router's token): the same evidence as on live traffic, on simulated decisions by a faster clock`,
+      run: () => rolloutAct(stack),
     },
   ];
   console.log(`Open ${console_} (${stack.operator.user} / ${stack.operator.password}) and watch.`);
