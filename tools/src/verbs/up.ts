@@ -114,7 +114,7 @@ function startSupervisor(settings: StackSettings): ProcessIdentity | undefined {
 
 async function follow(statePath: string, signal: AbortSignal): Promise<void> {
   const told = new Set<string>();
-  const supervisorDeadline = performance.now() + 20_000;
+  const supervisorDeadline = performance.now() + 60_000;
   for (;;) {
     if (signal.aborted) throw new Error('Interrupted.');
     const state = readState(statePath);

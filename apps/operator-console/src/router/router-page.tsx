@@ -146,7 +146,7 @@ function Arms({ answer }: { answer: ArmsAnswer }) {
               yLabel="predicted quality"
               points={priced.map((arm) => ({ label: arm.model, x: arm.cost, y: arm.quality, yError: arm.confidence, on: arm.decisions > 0 }))}
               line={frontier.points.map(({ cost_nanousd, quality }) => ({ x: cost_nanousd, y: quality })).sort((a, b) => a.x - b.x)}
-              formatX={formatNanoUsd}
+              formatX={(nanoUsd) => `$${Number((nanoUsd / 1e9).toPrecision(2))}`}
               formatY={share}
             />
             <figcaption className="muted small">
@@ -172,10 +172,12 @@ function Drift({ answer }: { answer: DriftAnswer }) {
       <p>
         Mix of models <Badge tone={LEVEL[answer.arm_mix.level].tone}>{LEVEL[answer.arm_mix.level].word}</Badge> <span className="muted num">PSI {answer.arm_mix.psi.toFixed(3)}</span>
       </p>
-      {moved.length === 0 ? (
+      {answer.window.recent < answer.window.needed ? (
+        <p className="muted">There are too few decisions to tell whether features have moved.</p>
+      ) : moved.length === 0 ? (
         <p>None of {answer.features.length} features has moved.</p>
       ) : (
-        <ul className="plain">
+        <ul className="list">
           {moved.map((feature) => (
             <li key={feature.name}>
               <Badge tone={LEVEL[feature.level].tone}>{LEVEL[feature.level].word}</Badge> {feature.name} <span className="muted num">PSI {feature.psi.toFixed(3)}</span>
@@ -186,7 +188,7 @@ function Drift({ answer }: { answer: DriftAnswer }) {
       {alarmed.length === 0 ? (
         <p>No model's rewards have moved away from what was predicted.</p>
       ) : (
-        <ul className="plain">
+        <ul className="list">
           {alarmed.map((one) => (
             <li key={one.model}>
               <Badge tone="bad">rewards moved</Badge> {one.model} <span className="muted num">since {new Date(one.alarmed_at ?? '').toLocaleTimeString('en-GB')}</span>
@@ -201,7 +203,7 @@ function Drift({ answer }: { answer: DriftAnswer }) {
 function Decisions({ decisions }: { decisions: readonly DecisionView[] }) {
   if (decisions.length === 0) return <p className="empty">No decision yet: send a request with the model “auto”.</p>;
   return (
-    <ul className="plain decisions">
+    <ul className="list decisions">
       {decisions.map((view) => (
         <li key={view.decision.decision_id}>
           <details>
