@@ -68,5 +68,6 @@ function spread(values: readonly number[]): { min: number; max: number } {
   const max = Math.max(...values);
   if (!Number.isFinite(min)) return { min: 0, max: 1 };
   const margin = (max - min || Math.abs(max) || 1) * 0.08;
-  return { min: min - margin, max: max + margin };
+  // Where nothing is negative, an axis that begins below zero would mislead.
+  return { min: min >= 0 ? Math.max(0, min - margin) : min - margin, max: max + margin };
 }
