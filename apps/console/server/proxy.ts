@@ -10,6 +10,8 @@ export function proxyTo(bffUrl: string, req: IncomingMessage, res: ServerRespons
   upstream.on('response', (answer) => {
     const kept = Object.entries(answer.headers).filter(([name]) => !HOP_BY_HOP.has(name));
     res.writeHead(answer.statusCode ?? 502, Object.fromEntries(kept));
+    // A stream's head must not wait for its first words.
+    res.flushHeaders();
     answer.pipe(res);
     answer.on('error', () => res.destroy());
   });

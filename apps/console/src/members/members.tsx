@@ -113,7 +113,7 @@ function MemberTable({ slug, rows, onChanged }: { slug: string; rows: readonly M
             <tr key={member.member_id}>
               <td className="break"><strong>{member.email}</strong> {member.you && <span className="muted">(you)</span>}</td>
               <td data-label="Role"><MemberRole slug={slug} member={member} onChanged={onChanged} /></td>
-              <td data-label="State">{member.status === 'active' ? 'member' : <><Badge tone="warn">invited</Badge>{member.expires_at !== null && <span className="muted"> until <Instant at={member.expires_at} /></span>}</>}</td>
+              <td data-label="State">{member.status === 'active' ? 'member' : <div><Badge tone="warn">invited</Badge>{member.expires_at !== null && <span className="muted"> until <Instant at={member.expires_at} /></span>}</div>}</td>
               <td className="row-actions">
                 <Confirm
                   verb="Remove"
@@ -149,7 +149,7 @@ function RoleTable({ roles }: { roles: MembersView['roles'] }) {
   const permissions = [...new Set(roles.flatMap((role) => role.permissions))];
   return (
     <div className="scroll-x" tabIndex={0} role="group" aria-label="Roles and permissions">
-      <table>
+      <table className="roles">
         <thead><tr><th>May</th>{roles.map(({ role }) => <th key={role}>{role}</th>)}</tr></thead>
         <tbody>
           {permissions.map((permission) => (

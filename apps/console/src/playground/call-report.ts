@@ -64,7 +64,7 @@ export function refusalOf(status: number, headers: Headers, body: unknown): Refu
   const waitMs = numberOf(headers.get('retry-after-ms'));
   const waitS = waitMs === undefined ? numberOf(headers.get('retry-after')) : waitMs / 1000;
   const told = typeof error?.message === 'string' ? error.message : [title, detail].filter((part) => typeof part === 'string').join('. ');
-  const words = PLAYGROUND_ERROR_TEXT[code ?? ''] ?? (status === 401 ? PLAYGROUND_ERROR_TEXT['unauthenticated'] : status >= 500 ? PLAYGROUND_ERROR_TEXT['internal'] : undefined);
+  const words = PLAYGROUND_ERROR_TEXT[code ?? ''] ?? (status === 401 ? PLAYGROUND_ERROR_TEXT['signed_out'] : status >= 500 ? PLAYGROUND_ERROR_TEXT['internal'] : undefined);
   return {
     status,
     code,

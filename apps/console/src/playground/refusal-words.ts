@@ -18,6 +18,7 @@ export const PLAYGROUND_ERROR_TEXT: Readonly<Record<string, { readonly title: st
   model_retired: { title: 'This model is no longer offered', todo: 'Choose its successor.' },
   price_unknown: { title: 'This model has no price yet', todo: 'Choose another one, or let an admin allow such calls under Limits and policy.' },
   workspace_suspended: { title: 'This workspace is suspended', todo: 'Ask the owner of your account why.' },
-  unauthenticated: { title: 'Your session has ended', todo: 'Sign in again.' },
+  unauthenticated: { title: 'The gateway did not accept the console’s word for you', todo: 'Nothing is wrong with the call. Give the request id to your provider of this gateway.' },
+  signed_out: { title: 'Your session has ended', todo: 'Reload this page to sign in again.' },
   internal: { title: 'Something failed behind the console', todo: 'Send it again. If it goes on, give the request id to your provider of this gateway.' },
 };

@@ -84,8 +84,10 @@ function Row({ slug, row }: { slug: string; row: RequestRow }) {
         )}
       </td>
       <td data-label="Model" className="model">
-        <span className="break">{row.model ?? row.model_requested ?? '–'}</span>
-        {row.feature !== null && <div className="muted break">{row.feature}</div>}
+        <div>
+          <span className="break">{row.model ?? row.model_requested ?? '–'}</span>
+          {row.feature !== null && <div className="muted break">{row.feature}</div>}
+        </div>
       </td>
       <td data-label="Key" className="break">{row.key_name ?? row.key_id ?? '–'}</td>
       <td className="num" data-label="Tokens in / out">{refused ? '–' : `${formatCount(tokens.input)} / ${formatCount(tokens.output)}`}</td>
