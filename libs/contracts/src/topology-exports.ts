@@ -7,14 +7,14 @@ import type { ConfigSnapshot } from './snapshot.ts';
  * tenant's records, because most of them belong to no workspace. A suspended tenant still exports.
  */
 export function exportTenants(config: Pick<ConfigSnapshot, 'tenants' | 'plans' | 'workspaces'>): string[] {
-  const workspaces = Object.values(config.workspaces);
-  return Object.values(config.tenants)
-    .filter(({ id, plan }) => {
-      const byPlan = config.plans[plan]?.policy.auditExport ?? false;
-      const own = workspaces.filter((workspace) => workspace.tenant === id);
-      return own.length === 0 ? byPlan : own.some((workspace) => workspace.override.auditExport ?? byPlan);
-    })
-    .map(({ id }) => id)
+  const byPlan = (tenant: string): boolean => config.plans[config.tenants[tenant]?.plan ?? '']?.policy.auditExport ?? false;
+  /** Tenants with workspaces, and whether one of those exports. */
+  const byWorkspaces = new Map<string, boolean>();
+  for (const { tenant, override } of Object.values(config.workspaces)) {
+    if (byWorkspaces.get(tenant) !== true) byWorkspaces.set(tenant, override.auditExport ?? byPlan(tenant));
+  }
+  return Object.keys(config.tenants)
+    .filter((id) => byWorkspaces.get(id) ?? byPlan(id))
     .toSorted();
 }
 

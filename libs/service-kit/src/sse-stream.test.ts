@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { listenOn } from './listen.ts';
-import { sseStream, type SseOptions, type SseStream } from './sse-stream.ts';
+import { sseFrame, sseStream, type SseOptions, type SseStream } from './sse-stream.ts';
 
 async function serveStream(options: SseOptions = {}) {
   let resolve: (value: { stream: SseStream; res: ServerResponse }) => void = () => {};
@@ -59,6 +59,32 @@ describe('sseStream', () => {
     }
     expect(stream.closed).toBe(true);
     expect(largest).toBeLessThan(160 * 1024);
+    socket.destroy();
+    await server.close();
+  });
+
+  it('sends one event that is larger than the bound whole to a peer that takes it slowly, and what comes behind it', async () => {
+    const { server, opened } = await serveStream({ maxBufferedBytes: 64 * 1024, stallMs: 60_000 });
+    const socket = connect(server.port, '127.0.0.1');
+    socket.pause();
+    socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+    const { stream, res } = await opened;
+    const frame = sseFrame('snapshot', JSON.stringify('x'.repeat(20 * 1024 * 1024)));
+    stream.sendFrame(frame);
+    stream.send('ping', 1);
+    expect([stream.closed, res.writableLength < 512 * 1024]).toEqual([false, true]);
+    let bytes = 0;
+    let tail = '';
+    const all = new Promise<void>((resolve) =>
+      socket.on('data', (chunk: Buffer) => {
+        bytes += chunk.length;
+        tail = (tail + chunk.toString('latin1')).slice(-200);
+        if (tail.includes('event: ping')) resolve();
+      }),
+    );
+    socket.resume();
+    await all;
+    expect(bytes).toBeGreaterThan(frame.length);
     socket.destroy();
     await server.close();
   });

@@ -25,6 +25,7 @@ const SECTIONS: Readonly<Record<string, Section>> = {
   decide: ({ root }) => benchScript(root, 'apps/gateway/src/bench/decide.bench.ts', 'target'),
   route: benchRoute,
   ledger: ({ root }, rounds) => benchScript(root, 'apps/control-plane/src/bench/ledger-insert.bench.ts', 'any', { BENCH_ROUNDS: String(rounds) }),
+  config: ({ root }) => benchScript(root, 'apps/control-plane/src/bench/config-scale.bench.ts', 'any'),
   bundle: ({ root }) => benchBundle(root),
 };
 

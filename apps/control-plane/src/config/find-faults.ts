@@ -98,8 +98,21 @@ function checkEffective(config: ConfigSnapshot, row: Workspace, { routing, dataR
   }
 }
 
+type Merged = Policy | { path: string; message: string }[];
+
+/** Rows that a change leaves alone are the same objects afterwards, so that each change merges only what it touches. */
+const merges = new WeakMap<PolicyOverride, { readonly plan: Policy; readonly merged: Merged }>();
+
 /** The policy of plan and override, or why they do not fit together. */
-function mergeWith(plan: Parameters<typeof mergePolicy>[0], override: PolicyOverride): Policy | { path: string; message: string }[] {
+function mergeWith(plan: Policy, override: PolicyOverride): Merged {
+  const known = merges.get(override);
+  if (known?.plan === plan) return known.merged;
+  const merged = mergeAnew(plan, override);
+  merges.set(override, { plan, merged });
+  return merged;
+}
+
+function mergeAnew(plan: Policy, override: PolicyOverride): Merged {
   try {
     return mergePolicy(plan, override);
   } catch (error) {

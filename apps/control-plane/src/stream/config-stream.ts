@@ -1,6 +1,6 @@
 import type { Response } from 'express';
 import type { ChaosOrder, ConfigPatch, ConfigSnapshot, ConfigStreamEvent } from '@sluice/contracts';
-import { ProblemError, sseStream, type SseStream } from '@sluice/service-kit';
+import { ProblemError, sseFrame, sseStream, type SseStream } from '@sluice/service-kit';
 import type { ConfigStore } from '../config/config-store.ts';
 
 /** Up to where the ledger holds everything of a gateway's epoch. */
@@ -61,16 +61,24 @@ export function createConfigStream(deps: { store: ConfigStore }): ConfigStream {
   const cutGateways = new Set<string>();
   let allCut = false;
   let beats = 0;
+  let whole: Buffer | undefined;
 
   const unsubscribe = deps.store.subscribe((patch: ConfigPatch) => {
-    const json = JSON.stringify(patch);
-    for (const { sse } of subscribers) sse.sendJson('patch', json);
-    for (const sse of followers) sse.sendJson('patch', json);
+    whole = undefined;
+    const frame = sseFrame('patch', JSON.stringify(patch));
+    for (const { sse } of subscribers) sse.sendFrame(frame);
+    for (const sse of followers) sse.sendFrame(frame);
   });
+
+  /** Made once for all gateways that ask for it between two changes, as after a restart of the control plane. */
+  function snapshotFrame(snapshot: ConfigSnapshot): Buffer {
+    whole ??= sseFrame('snapshot', JSON.stringify(snapshot));
+    return whole;
+  }
 
   function sendConfiguration(sse: SseStream, snapshot: ConfigSnapshot, since: number): void {
     const missing = deps.store.patchesSince(since);
-    if (missing === undefined) send(sse, { event: 'snapshot', data: snapshot });
+    if (missing === undefined) sse.sendFrame(snapshotFrame(snapshot));
     else for (const patch of missing) send(sse, { event: 'patch', data: patch });
     send(sse, { event: 'ping', data: { version: snapshot.version } });
   }
