@@ -17,13 +17,13 @@ require_node() {
   command -v npm >/dev/null 2>&1 || fail "npm was not found beside node. Install it (it comes with Node.js) and run this again."
 }
 
-# npm writes node_modules/.package-lock.json last, so an interrupted install counts as missing. The copy of the
-# lockfile saves a second install when only its time stamp changed, as after a git checkout.
+# npm writes node_modules/.package-lock.json last, so an interrupted install counts as missing. What was installed is told by
+# the copy of the lockfile; where somebody installed by hand there is none, and time stamps have to do.
 needs_install() {
   installed=node_modules/.package-lock.json
   [ -f "$installed" ] || return 0
-  [ -n "$(find package-lock.json -newer "$installed")" ] || return 1
-  ! cmp -s package-lock.json node_modules/.sluice-installed-lock.json
+  copy=node_modules/.sluice-installed-lock.json
+  if [ -f "$copy" ]; then ! cmp -s package-lock.json "$copy"; else [ -n "$(find package-lock.json -newer "$installed")" ]; fi
 }
 
 install() {
