@@ -2,6 +2,7 @@ import { declaredQueue, declareTopology, portsFrom, systemClock, TOPOLOGY, type 
 import { checkConsumers, createSnsPublisher, createSpineClients, createSqsConsumer, discardDeadLetters, readDeadLetters, readQueueStates, redrive, sendToQueue } from '@sluice/events';
 import { createIds, createMetrics, listen, secretBoxFrom, startAdminServer, type Logger } from '@sluice/service-kit';
 import { createPostgresOperatorAccounts, createPostgresPersonAccounts } from './accounts/postgres-accounts.ts';
+import { createRouteMetrics } from './api/route-metrics.ts';
 import { createAudit } from './audit/create-audit.ts';
 import { createAuditStore } from './audit/audit-store.ts';
 import { createOutboxRelay } from './audit/create-outbox-relay.ts';
@@ -95,6 +96,7 @@ export async function startControlPlane({ env, logger, consoleDir }: StartOption
     principalKey: env.SLUICE_PRINCIPAL_KEY,
     consoleDir,
     secretBox,
+    onAnswer: createRouteMetrics(metrics),
     extraHosts: env.SLUICE_OPERATOR_HOSTS,
   });
   await plane.store.load();

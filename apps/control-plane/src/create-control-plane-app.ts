@@ -1,7 +1,7 @@
 import type { Express } from 'express';
 import { createApp, finishApp, type Logger } from '@sluice/service-kit';
 import type { Authenticate } from './api/authenticate.ts';
-import { mountRoutes } from './api/mount-routes.ts';
+import { mountRoutes, type OnAnswer } from './api/mount-routes.ts';
 import type { Route } from './api/route.ts';
 import { serveConsole } from './console/serve-console.ts';
 import { hostGuard } from './http/host-guard.ts';
@@ -10,6 +10,7 @@ export interface ControlPlaneAppDeps {
   readonly logger: Logger;
   readonly routes: readonly Route[];
   readonly authenticate: Authenticate;
+  readonly onAnswer?: OnAnswer | undefined;
   /** Built files of the operator console; may be absent. */
   readonly consoleDir: string;
   /** Hosts (`name:port`) besides the loopback names. */
@@ -22,7 +23,7 @@ export function createControlPlaneApp(deps: ControlPlaneAppDeps): Express {
   app.use(hostGuard(deps.extraHosts));
   app.get('/', (_req, res) => res.redirect('/_console/'));
   app.use('/_console', serveConsole({ dir: deps.consoleDir }));
-  mountRoutes(app, deps.routes, deps.authenticate);
+  mountRoutes(app, deps.routes, deps.authenticate, deps.onAnswer);
   finishApp(app, { logger: deps.logger });
   return app;
 }

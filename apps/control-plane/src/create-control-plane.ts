@@ -5,6 +5,7 @@ import type { OperatorAccountStore, PersonAccountStore } from './accounts/accoun
 import type { PoisonSender, ValkeyChaos } from './api/chaos-part-routes.ts';
 import { createAuthenticate } from './api/authenticate.ts';
 import type { AuditLog, AuditTrail, LedgerKeeper, LedgerReader, QueueAdmin } from './api/ports.ts';
+import type { OnAnswer } from './api/mount-routes.ts';
 import type { Route } from './api/route.ts';
 import { createRouteTable } from './api/route-table.ts';
 import { createChaosActions } from './chaos/chaos-actions.ts';
@@ -66,6 +67,8 @@ export interface ControlPlaneSettings {
   readonly bffToken: string;
   readonly principalKey: string;
   readonly consoleDir: string;
+  /** Told of every answer of a route, for metrics. */
+  readonly onAnswer?: OnAnswer | undefined;
   /** Encrypts secrets that are entered; without it secrets are references only. */
   readonly secretBox?: SecretBox | undefined;
   readonly extraHosts?: readonly string[];
@@ -145,6 +148,7 @@ export async function createControlPlane(ports: ControlPlanePorts, settings: Con
     logger,
     routes,
     authenticate,
+    onAnswer: settings.onAnswer,
     consoleDir: settings.consoleDir,
     ...(settings.extraHosts === undefined ? {} : { extraHosts: settings.extraHosts }),
   });

@@ -29,6 +29,20 @@ describe('every route of the table', () => {
   });
 });
 
+describe('metrics of the API', () => {
+  it('name the route of the table, never what was asked for', async () => {
+    const told: [string, string, number][] = [];
+    const own = await startTestPlane({}, undefined, { onAnswer: ({ method, path }, status) => void told.push([method, path, status]) });
+    try {
+      await (await own.call('GET', '/api/tenants/no-such-tenant')).text();
+      await (await own.call('GET', '/api/no-such-route')).text();
+      expect(told).toEqual([['post', '/api/session', 200], ['get', '/api/tenants/:id', 404]]);
+    } finally {
+      await own.close();
+    }
+  });
+});
+
 describe('the operator cookie', () => {
   it('reads, but changes nothing without the page\'s own origin', async () => {
     const signedIn = await fetch(`${test.url}/api/session`, {
