@@ -44,16 +44,46 @@ function describe(route: Route): Record<string, unknown> {
   const status = String(route.status ?? 200);
   const content = route.streams === true ? { 'text/event-stream': {} } : jsonContent(route.response, 'output');
   return {
+    operationId: operationId(route),
     summary: route.summary,
+    ...(ROLES.includes(route.auth) ? { description: `Needs the role ${route.auth}, or a higher one.` } : {}),
     tags: [route.tag],
     security: SECURITY[route.auth],
-    parameters: [...pathParameters(route.path), ...queryParameters(route.query)],
+    parameters: [...pathParameters(route.path), ...queryParameters(route.query), ...matchParameters(route)],
     ...(route.body === undefined ? {} : { requestBody: { required: true, content: jsonContent(route.body, 'input') } }),
     responses: {
       [status]: { description: 'Done', ...(status === '204' ? {} : { content }) },
-      default: { description: 'Refused or failed', content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } } },
+      ...Object.fromEntries(refusals(route).map(([code, description]) => [code, problem(description)])),
+      default: problem('Refused or failed'),
     },
   };
+}
+
+const ROLES: readonly RouteAuth[] = ['viewer', 'operator', 'admin'];
+
+const problem = (description: string): object => ({ description, content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } } });
+
+/** What a caller has to reckon with, by the route's own declaration. */
+function refusals(route: Route): [string, string][] {
+  const found: [string, string][] = [];
+  if (route.body !== undefined || route.query !== undefined) found.push(['400', 'A field or parameter is wrong; `errors` names each by its path']);
+  if (route.auth !== 'none') found.push(['401', 'Without the credential that it needs']);
+  if (ROLES.includes(route.auth)) found.push(['403', 'The role is too low, or a foreign origin']);
+  if (route.path.includes(':')) found.push(['404', 'There is none']);
+  if (route.precondition !== undefined) found.push(['412', 'Changed in the meantime; `versions` tells both']);
+  if (route.precondition === 'required') found.push(['428', 'It exists, and If-Match is missing']);
+  return found;
+}
+
+/** `put_api_tenants_id`. */
+function operationId({ method, path }: Route): string {
+  return `${method}${path.replace(/[^A-Za-z0-9]+/g, '_')}`;
+}
+
+function matchParameters({ precondition }: Route): Record<string, unknown>[] {
+  if (precondition === undefined) return [];
+  const description = `The ETag that was read, or *. ${precondition === 'required' ? 'Needed to change what exists.' : 'Without it the last writer wins.'}`;
+  return [{ name: 'If-Match', in: 'header', required: false, description, schema: { type: 'string' } }];
 }
 
 function jsonContent(schema: z.ZodType | undefined, io: 'input' | 'output'): Record<string, unknown> {

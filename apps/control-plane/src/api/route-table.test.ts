@@ -29,6 +29,29 @@ describe('every route of the table', () => {
   });
 });
 
+it('the description holds together: operations have names of their own, references lead somewhere, parameters of paths are declared', async () => {
+  interface Operation {
+    operationId: string;
+    parameters: { name: string; in: string }[];
+    responses: Record<string, unknown>;
+    requestBody?: { content: Record<string, { schema?: object }> };
+  }
+  const document = (await (await fetch(`${test.url}/openapi.json`)).json()) as { paths: Record<string, Record<string, Operation>> };
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) => Object.values(methods).map((operation) => ({ path, operation })));
+  expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(operations.length);
+  for (const { path, operation } of operations) {
+    const declared = operation.parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
+    expect([path, declared]).toEqual([path, [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1])]);
+    expect(operation.responses['default']).toBeDefined();
+    if (operation.requestBody !== undefined) expect([path, Object.keys(operation.requestBody.content['application/json']?.schema ?? {}).length > 0]).toEqual([path, true]);
+  }
+  for (const [, reference = ''] of JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)) {
+    const target = reference.replace(/^#\//, '').split('/').reduce<unknown>((at, name) => (at as Record<string, unknown> | undefined)?.[name], document);
+    expect([reference, target !== undefined]).toEqual([reference, true]);
+  }
+  expect(document.paths['/api/tenants/{id}']?.['put']?.responses).toHaveProperty('428');
+});
+
 describe('metrics of the API', () => {
   it('name the route of the table, never what was asked for', async () => {
     const told: [string, string, number][] = [];
