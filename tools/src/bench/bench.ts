@@ -26,6 +26,7 @@ const SECTIONS: Readonly<Record<string, Section>> = {
   route: benchRoute,
   ledger: ({ root }, rounds) => benchScript(root, 'apps/control-plane/src/bench/ledger-insert.bench.ts', 'any', { BENCH_ROUNDS: String(rounds) }),
   config: ({ root }) => benchScript(root, 'apps/control-plane/src/bench/config-scale.bench.ts', 'any'),
+  overview: ({ root }) => benchScript(root, 'apps/control-plane/src/bench/overview.bench.ts', 'any'),
   bundle: ({ root }) => benchBundle(root),
 };
 

@@ -5,7 +5,7 @@ import { all, scopeConditions, timeConditions } from '../ledger/ledger-filters.t
 import { summaryPieces } from '../ledger/summary-pieces.ts';
 
 /** Calls that the latency of the overview is made of, at most. */
-const NEWEST_CALLS = 2_000;
+const NEWEST_CALLS = 500;
 const NOT_REFUSED = sql.raw(`outcome not in (${REFUSAL_OUTCOMES.map((name) => `'${name}'`).join(', ')})`);
 const TOKENS = TOKEN_CLASSES.map((name) => `tokens_${name}`).join(' + ');
 const INPUT = 'tokens_input + tokens_cache_read + tokens_cache_write';
@@ -38,7 +38,7 @@ export interface Latency {
   readonly p99_ms: number;
 }
 
-/** Percentiles of the newest calls since an instant, at most 2,000 of them; null without any. */
+/** Percentiles of the newest calls since an instant, at most 500 of them; null without any. */
 export async function readLatency(db: Db, workspace: string, fromMs: number): Promise<Latency | null> {
   const found = await db.execute<{ calls: string; p: number[] | null }>(sql`
     select count(*)::text as calls, percentile_cont(array[0.5, 0.95, 0.99]) within group (order by total_ms) as p

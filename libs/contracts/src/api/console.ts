@@ -78,7 +78,7 @@ export const OverviewView = z.strictObject({
       resets_at: Instant.nullable(),
     }),
   ),
-  /** Of the calls of the last hour that reached a provider, milliseconds; null when there were none. */
+  /** Of the newest calls of the last hour that reached a provider, at most 500, milliseconds; null when there were none. */
   latency: z.strictObject({ calls: count, p50_ms: z.number(), p95_ms: z.number(), p99_ms: z.number() }).nullable(),
   /** What an operator has stopped that this workspace could meet; shown as a banner. */
   kill_switches: z.array(z.strictObject({ scope: KillSwitch.shape.scope, target: z.string().nullable(), message: z.string() })),
