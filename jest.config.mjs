@@ -21,7 +21,7 @@ const conditions = ['@sluice/source', 'node', 'node-addons'];
 const NEEDS_VALKEY = ['/valkey-limit-store\\.test\\.ts$', '/valkey-shared\\.test\\.ts$', '/start-redis\\.test\\.ts$', '/valkey-pause\\.test\\.ts$', '/valkey\\.int\\.test\\.ts$'];
 
 /** Tests that drive a page in the system's own Chromium. */
-const NEEDS_BROWSER = ['/operator-console\\.int\\.test\\.ts$'];
+const NEEDS_BROWSER = ['/operator-console\\.int\\.test\\.ts$', '/tenant-console\\.int\\.test\\.ts$'];
 
 /** Whether one of these programs is on PATH. */
 function hasProgram(names) {

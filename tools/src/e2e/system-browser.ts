@@ -1,7 +1,7 @@
 import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { chromium, type BrowserContext, type Page } from 'playwright-core';
+import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 
 /** Programs that drive the pages; the first on PATH is taken. */
 const PROGRAMS = ['chromium', 'chromium-browser', 'google-chrome'];
@@ -52,4 +52,9 @@ export async function startBrowser(options: { readonly width?: number; readonly 
       rmSync(profile, { recursive: true, force: true });
     },
   };
+}
+
+/** The system's own Chromium for several people at once: each context of it is a browser of its own. */
+export function launchBrowser(): Promise<Browser> {
+  return chromium.launch({ executablePath: findBrowser(), headless: true, args: FLAGS, timeout: 60_000 });
 }
