@@ -98,7 +98,7 @@ export const ISOLATION_BREAKS: readonly IsolationBreak[] = [
   },
   {
     name: 'the control plane believes the backend about the workspace',
-    edits: [{ file: `${CP}/tenant/admit.ts`, find: 'Object.hasOwn(principal.roles, slug) ? principal.roles[slug] : undefined;', put: "(principal.roles[slug] ?? 'admin') : undefined;" }],
+    edits: [{ file: `${CP}/tenant/admit.ts`, find: 'Object.hasOwn(principal.roles, slug) ? principal.roles[slug] : undefined;', put: "principal.userId !== '' ? (principal.roles[slug] ?? 'admin') : undefined;" }],
     project: 'control-plane',
     tests: 'api/workspace-routes.test',
   },
