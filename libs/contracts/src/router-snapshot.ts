@@ -1,11 +1,64 @@
 import { z } from 'zod';
 import { Instant, Name, NanoUsd } from './ids.ts';
 
-/** Version of the published format. A reader refuses a newer one and goes on with the last snapshot that it could read. */
-export const ROUTER_SNAPSHOT_FORMAT = 1;
+/**
+ * Newest version of the published format. A reader refuses a newer one and goes on with the last snapshot that it could
+ * read. 2 has a scorer or a reference cost, which a reader of 1 would leave out in silence; all else is published as 1.
+ */
+export const ROUTER_SNAPSHOT_FORMAT = 2;
 
 export const Ulid = z.string().regex(/^[0-9A-HJKMNP-TV-Z]{26}$/, 'must be a ULID');
 const share = z.number().min(0).max(1);
+
+export const MAX_SCORER_BUCKETS = 16_384;
+export const MAX_SCORER_MODELS = 16;
+const SCORER_KIND = 'hashed-ridge';
+const numbers = z.array(z.number()).max(1_024);
+
+/**
+ * A fitted scorer: what quality to expect of each model by the words of a prompt. libs/routing fits and reads it
+ * (`fitTextScorer`, `createTextScorer`). At most 699 kB, at 16 models and 16,384 buckets.
+ */
+export const TextScorerSpec = z
+  .strictObject({
+    kind: z.literal(SCORER_KIND),
+    models: z.array(Name).min(1).max(MAX_SCORER_MODELS),
+    buckets: z.int().min(2).max(MAX_SCORER_BUCKETS),
+    /** Of the sixteen text features. */
+    scale: z.strictObject({ mean: numbers, sd: numbers }),
+    /** Mean quality of each model in what it was fitted on. */
+    offset: numbers,
+    /** Coefficients of bias and features, (1 + features) by models, row by row. */
+    features: numbers,
+    /** What one step of `grams` is worth, for each model. */
+    steps: numbers,
+    /** Coefficients of the buckets in steps, 16-bit little-endian integers, buckets by models, in base64. */
+    grams: z.string().max(4 * Math.ceil((MAX_SCORER_BUCKETS * MAX_SCORER_MODELS * 2) / 3)),
+  })
+  .superRefine(({ models, buckets, scale, offset, features, steps, grams }, context) => {
+    const wrong = (path: string, is: number, unit: string, wanted: number): void => {
+      if (is !== wanted) context.addIssue({ code: 'custom', path: [path], message: `has ${is} ${unit}; ${models.length} models and ${buckets} buckets need ${wanted}` });
+    };
+    if (!Number.isInteger(Math.log2(buckets))) context.addIssue({ code: 'custom', path: ['buckets'], message: `must be a power of two, not ${buckets}` });
+    if (new Set(models).size !== models.length) context.addIssue({ code: 'custom', path: ['models'], message: 'names a model twice' });
+    if (scale.sd.length !== scale.mean.length) context.addIssue({ code: 'custom', path: ['scale'], message: `has ${scale.mean.length} means and ${scale.sd.length} deviations` });
+    wrong('offset', offset.length, 'numbers', models.length);
+    wrong('steps', steps.length, 'numbers', models.length);
+    wrong('features', features.length, 'numbers', (scale.mean.length + 1) * models.length);
+    if (!/^[A-Za-z0-9+/]*={0,2}$/.test(grams)) context.addIssue({ code: 'custom', path: ['grams'], message: 'must be base64' });
+    else wrong('grams', Math.floor((grams.replace(/=+$/, '').length * 3) / 4), 'bytes', buckets * models.length * 2);
+  });
+export type TextScorerSpec = z.infer<typeof TextScorerSpec>;
+
+/** A scorer as a policy carries it. */
+export const PolicyScorer = z.object({
+  /** Digest of the scorer; with it every record says whose scores it has. */
+  id: z.string().regex(/^[0-9a-f]{16}$/, 'must be 16 hexadecimal digits'),
+  /** Rewards that a score is worth beside what the arms have learned of requests of its kind. */
+  strength: z.number().positive().max(1e9),
+  scorer: TextScorerSpec,
+});
+export type PolicyScorer = z.infer<typeof PolicyScorer>;
 
 /** Which raw features a policy looks at and how they become its context: a bias of 1, then each standardised and clipped to ±3. */
 export const FeatureSpec = z.object({
@@ -14,6 +67,8 @@ export const FeatureSpec = z.object({
   names: z.array(z.string().min(1).max(64)).max(512),
   mean: z.array(z.number()).max(512),
   sd: z.array(z.number().min(0)).max(512),
+  /** Its scores follow the features of the extractor in every record, one for each of its models. */
+  scorer: PolicyScorer.optional(),
 });
 export type FeatureSpec = z.infer<typeof FeatureSpec>;
 
@@ -54,6 +109,11 @@ export const PolicySettings = z.object({
   rule: z.enum(['cheapest', 'utility']).default('cheapest'),
   /** What the whole cost of the dearest candidate is worth in quality. */
   cost_weight: share,
+  /**
+   * Cost that `cost_weight` weighs instead of the dearest candidate of each request, nanodollars: then a dear request gives
+   * up more quality to save than a cheap one does. It stands aside while an arm's price is partly its latency.
+   */
+  reference_cost: z.number().positive().optional(),
   thresholds: Thresholds,
   /** Raises the threshold by this at difficulty 1. */
   difficulty_weight: share,
@@ -87,7 +147,7 @@ export const RolloutStageName = z.enum(ROLLOUT_STAGES);
  * decide in-process. Immutable; the same snapshot, request and draws give the same decision to the last bit.
  */
 export const RouterSnapshot = z.object({
-  format: z.literal(ROUTER_SNAPSHOT_FORMAT),
+  format: z.union([z.literal(1), z.literal(ROUTER_SNAPSHOT_FORMAT)]),
   snapshot_id: Ulid,
   created_at: Instant,
   /** The policy that serves. */
@@ -122,6 +182,8 @@ export const DecidedArmRecord = z.object({
   /** Prediction of the snapshot; absent for an excluded arm, and where nothing was predicted. */
   mean: z.number().optional(),
   width: z.number().min(0).optional(),
+  /** What the policy's scorer says of the prompt; it is part of `mean`. */
+  score: z.number().optional(),
   /** With which it could be drawn; 0 for an excluded or rejected one. */
   probability: share,
   /** Why it must not be chosen. */
@@ -139,8 +201,8 @@ export const RouteDecision = z.object({
   policy_version: Name.optional(),
   snapshot_id: Ulid.optional(),
   rollout: z.object({ id: Ulid, stage: RolloutStageName, variant: z.enum(['control', 'candidate']), weight: share }).optional(),
-  /** Name of the feature extraction, and the raw features, so that a policy with another scale can be evaluated. */
-  extractor: z.string().max(64).optional(),
+  /** Name of the feature extraction, with `+` and the id of a scorer whose scores follow; and the raw features, so that a policy with another scale can be evaluated. */
+  extractor: z.string().max(96).optional(),
   features: z.array(z.number()).max(512),
   feature_class: z.string().max(128).optional(),
   arms: z.array(DecidedArmRecord).min(1).max(64),
@@ -158,6 +220,8 @@ export const RouteDecision = z.object({
   rejected_floor: z.number().default(0),
   rule: z.enum(['cheapest', 'utility']).default('cheapest'),
   cost_weight: z.number(),
+  /** What `cost_weight` weighed, where that was not the dearest candidate. */
+  reference_cost: z.number().positive().optional(),
   latency_share: share,
   /** Quality that was asked for: base, moved by difficulty, pressure and budget, kept within [0, 1]. */
   threshold: z.object({ value: share, base: share, difficulty: z.number(), pressure: z.number(), budget: z.number() }),

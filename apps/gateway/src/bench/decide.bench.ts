@@ -36,6 +36,14 @@ const request: SnapshotRequest = { decisionId: '01JDZZZZZZZZZZZZZZZZZZZZZZ', ten
 measure('text and features of 8 kB', 'target p99 < 200 µs', () => void textFeatures(promptText(body)));
 measure(`a decision, ${ARMS} models, ${dimension} numbers`, 'target p50 < 15, p99 < 100 µs', () => void decideFromSnapshot(compiled, { ...request, u: random() }));
 
+const scorer = { kind: 'hashed-ridge' as const, models, buckets: 16_384, scale: { mean: DEFAULT_FEATURES.mean, sd: DEFAULT_FEATURES.sd }, offset: models.map(() => 0.5), features: new Array<number>(dimension * ARMS).fill(0.001), steps: models.map(() => 1e-6), grams: Buffer.from(Array.from({ length: 16_384 * ARMS * 2 }, (_, i) => (i * 31) & 0xff)).toString('base64') };
+const scored = compileSnapshot({ ...empty, format: 2, control: { ...empty.control, settings: { ...DEFAULT_SETTINGS, rule: 'utility', reference_cost: 5_000 }, gamma: 60, arms, features: { ...DEFAULT_FEATURES, scorer: { id: '0123456789abcdef', strength: 1_000, scorer } } } });
+const scoredFeatures = scored.extractor.extract(text);
+const short = text.slice(0, 500);
+measure('features and scores of 8 kB', 'the scores come on top of the features', () => void scored.extractor.extract(text));
+measure('features and scores of 500 characters', '', () => void scored.extractor.extract(short));
+measure('a decision by scores, features at hand', 'target p99 < 100 µs', () => void decideFromSnapshot(scored, { ...request, features: scoredFeatures, u: random() }));
+
 const choice = { kind: 'open', candidates: models.map((id) => ({ model: { id } })) as unknown as readonly [OpenCandidate, ...OpenCandidate[]], excluded: [], costs: models.map((_, k) => 1_000 * (k + 1)) } satisfies OpenChoice;
 const ids = createIds({ clock: systemClock });
 const choose = createChooseModel({ current: () => compiled, decisionId: ids.ulid, random, onFault: (reason) => { throw new Error(reason); } });

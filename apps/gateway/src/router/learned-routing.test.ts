@@ -1,5 +1,5 @@
 import { CallStarted, RouteDecision, systemClock, type RouterSnapshot } from '@sluice/contracts';
-import { compileSnapshot, verifyDecision, verifyPredictions, type CompiledSnapshot } from '@sluice/routing';
+import { compileSnapshot, fitTextScorer, verifyDecision, verifyPredictions, type CompiledSnapshot } from '@sluice/routing';
 import { eventually } from '@sluice/testing';
 import { interruptedEvent } from '../metering/usage-events.ts';
 import { startGateway, type GatewayOptions, type GatewayUnderTest } from '../testing/gateway-under-test.ts';
@@ -71,6 +71,24 @@ describe('a call that leaves its model open', () => {
     expect(JSON.parse(last(upstream.requests).body)).toMatchObject({ model: `${decision?.chosen}-up` });
     const price = LEARNED_MODELS.find(({ id }) => id === decision?.chosen)?.price ?? 0;
     expect(settled.billed_nanousd).toBe((5 * price + 7 * 2 * price) / 1_000);
+  });
+
+  it('goes by the scores of its words where the published policy has a scorer, and its record gives them again', async () => {
+    const [history, sums] = ['who ruled the empire of the treaty', 'invert the matrix of the theorem'];
+    const scorer = fitTextScorer({ models: ['sim-small', 'sim-large'], prompts: [history, sums], qualities: [[0.95, 0.95], [0.05, 0.95]] }, { buckets: 512, penalty: 0.1 });
+    const control = learnedPolicy('v1', { rule: 'utility', reference_cost: 1_000_000, thresholds: { default: 0, features: {}, tenants: {} } });
+    const features = { ...control.features, scorer: { id: '0123456789abcdef', strength: 1e9, scorer: JSON.parse(JSON.stringify(scorer)) } };
+    const published = learnedSnapshot({ format: 2, control: { ...control, features } });
+    await start({ published, draw: () => 0.5 });
+    const bases: unknown[] = [];
+    for (const content of [history, sums]) {
+      const { decision } = await ask({ messages: [{ role: 'user', content }] });
+      const record = decision as RouteDecision;
+      bases.push(record.base);
+      expect(verifyDecision(record).matches && verifyPredictions(record, compileSnapshot(published))?.matches).toBe(true);
+      expect(record).toMatchObject({ rule: 'utility', reference_cost: 1_000_000, extractor: 'text/1+0123456789abcdef' });
+    }
+    expect(bases).toEqual(['sim-small', 'sim-large']);
   });
 
   it('is drawn as often as its record says, and each record gives its probabilities again, over 2,000 calls', async () => {

@@ -6,11 +6,13 @@ export interface AnswerFacts {
   readonly provider: string | undefined;
   readonly expiresAtMs: number;
   readonly dryRun: boolean;
+  /** Names of the features; those of the extraction alone when absent. */
+  readonly names?: readonly string[];
   readonly signals: { readonly difficulty: number; readonly pressure: number; readonly budgetUsed: number };
 }
 
 /** A decision as its caller reads it. */
-export function routeAnswer({ decision, provider, expiresAtMs, dryRun, signals }: AnswerFacts, explain: RouteRequest['explain']): RouteAnswer {
+export function routeAnswer({ decision, provider, expiresAtMs, dryRun, signals, names: known }: AnswerFacts, explain: RouteRequest['explain']): RouteAnswer {
   const { rollout, threshold } = decision;
   const arms = explainArms(decision);
   const answer: RouteAnswer = {
@@ -35,7 +37,8 @@ export function routeAnswer({ decision, provider, expiresAtMs, dryRun, signals }
   if (explain === 'summary') return answer;
   answer.probabilities = Object.fromEntries(decision.arms.map(({ model, probability }) => [model, probability]));
   answer.exploration = { strategy: 'igw', gamma: decision.gamma, floor: decision.floor, base_arm: decision.base, explored: decision.chosen !== decision.base, u: decision.u };
-  const names = extractorNamed(decision.extractor ?? '')?.names ?? [];
+  answer.objective = { rule: decision.rule, cost_weight: decision.cost_weight, ...(decision.reference_cost === undefined ? {} : { reference_cost_nanousd: decision.reference_cost }) };
+  const names = known ?? extractorNamed((decision.extractor ?? '').split('+')[0] as string)?.names ?? [];
   answer.features = Object.fromEntries(decision.features.map((value, i) => [names[i] ?? `feature_${i}`, value]));
   answer.signals = { difficulty: signals.difficulty, pressure: signals.pressure, budget_used: signals.budgetUsed };
   answer.arms = arms;

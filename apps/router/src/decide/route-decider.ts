@@ -74,6 +74,7 @@ export function createRouteDecider(deps: RouteDeciderDeps): RouteDecider {
       provider: providers.get(decision.chosen),
       expiresAtMs: Math.floor(nowMs) + deps.rewardTimeoutMs,
       dryRun: request.dry_run,
+      names: compiled.extractor.names,
       signals: { difficulty: signals.difficulty, pressure: signals.pressure, budgetUsed: request.budget_used ?? 0 },
     };
     if (!request.dry_run) {

@@ -1,5 +1,5 @@
 import type { ArmsAnswer, RouteDecision } from '@sluice/contracts';
-import { judge, predictArm, standardise, type CompiledSnapshot } from '@sluice/routing';
+import { contextOf, judge, looksAt, predictArm, predictModel, type CompiledSnapshot } from '@sluice/routing';
 import type { CallAverages } from '../learn/call-averages.ts';
 import type { ArmSummary } from '../state/learned-arms.ts';
 import type { FeedbackRateRow } from '../store/router-store.ts';
@@ -42,10 +42,10 @@ export function armsView({ compiled, summaries, averages, rates, recent }: ArmsI
 
 function frontierOf({ control }: CompiledSnapshot, recent: readonly RouteDecision[]): Omit<ArmsAnswer['frontier'], 'serving_threshold'> {
   const rows = recent
-    .filter(({ extractor, features }) => extractor === control.source.features.extractor && features.length === control.source.features.names.length)
+    .filter((decision) => looksAt(control.source.features, decision))
     .map(({ features, arms }) => {
-      const x = standardise(features, control.source.features);
-      return arms.filter(({ excluded }) => excluded === undefined).map(({ model, cost_nanousd }) => ({ cost: cost_nanousd, prediction: predictArm(control.arms.get(model) ?? control.unseen, x) }));
+      const x = contextOf(control, features);
+      return arms.filter(({ excluded }) => excluded === undefined).map(({ model, cost_nanousd }) => ({ cost: cost_nanousd, prediction: predictModel(control, model, x, features) }));
     });
   const points = Array.from({ length: STEPS + 1 }, (_, i) => {
     const threshold = i / STEPS;

@@ -1,5 +1,5 @@
 import type { EvaluationAnswer, PolicySettings, RouteDecision } from '@sluice/contracts';
-import { evaluatePolicy, loggedSignals, OffPolicyLowerBound, standardise, targetProbabilities, type CompiledPolicy, type Diagnostics, type LoggedData } from '@sluice/routing';
+import { contextOf, evaluatePolicy, extractionOf, loggedSignals, looksAt, OffPolicyLowerBound, targetProbabilities, type CompiledPolicy, type Diagnostics, type LoggedData } from '@sluice/routing';
 import type { FeedbackRateRow, RatedDecision } from '../store/router-store.ts';
 
 /** Difference of two models' feedback rates from which on what is missing may not be missing at random. */
@@ -19,7 +19,7 @@ export interface EvaluationInput {
 export function evaluateLog({ policy, rated, rates, settingsOf }: EvaluationInput): EvaluationAnswer {
   const feedback = rates.map(({ model, decisions, rated: n }) => ({ model, decisions, rated: n, rate: decisions === 0 ? 0 : n / decisions }));
   const shares = feedback.map(({ rate }) => rate);
-  const rows = rated.filter(({ decision }) => decision.extractor === policy.source.features.extractor && decision.features.length === policy.source.features.names.length);
+  const rows = rated.filter(({ decision }) => looksAt(policy.source.features, decision));
   const rewards = rows.map(({ reward }) => reward);
   const common = {
     policy_version: policy.source.version,
@@ -27,7 +27,7 @@ export function evaluateLog({ policy, rated, rates, settingsOf }: EvaluationInpu
     feedback_uneven: shares.length > 1 && Math.max(...shares) - Math.min(...shares) > UNEVEN,
     ...(rewards.length === 0 ? {} : { reward_range: { min: rewards.reduce((a, b) => Math.min(a, b)), max: rewards.reduce((a, b) => Math.max(a, b)) } }),
   };
-  if (rows.length === 0) return { status: 'insufficient', ...common, reasons: ['no decision that was drawn has a reward yet'] };
+  if (rows.length === 0) return { status: 'insufficient', ...common, reasons: [rated.length === 0 ? 'no decision that was drawn has a reward yet' : `none of ${rated.length} rated decisions has what the policy looks at (${extractionOf(policy.source.features)}); the scores of a scorer are logged while it serves or is rolled out`] };
   const { data, target, costs } = tablesOf(rows, policy, settingsOf);
   const evaluation = evaluatePolicy(data, target);
   if (evaluation.status === 'insufficient') return { status: 'insufficient', ...common, reasons: [...evaluation.reasons], diagnostics: shown(evaluation.diagnostics) };
@@ -60,7 +60,7 @@ function tablesOf(rows: readonly RatedDecision[], policy: CompiledPolicy, settin
     return spread(decision, targetProbabilities(policy, decision, tenant, loggedSignals(decision, settings)));
   });
   const data: LoggedData = {
-    contexts: rows.map(({ decision }) => standardise(decision.features, policy.source.features).slice(1)),
+    contexts: rows.map(({ decision }) => contextOf(policy, decision.features).slice(1)),
     loggedProbabilities: rows.map(({ decision }) => spread(decision, decision.arms.map(({ probability }) => probability))),
     actions: rows.map(({ decision }) => column.get(decision.chosen) as number),
     rewards: rows.map(({ reward }) => reward),

@@ -1,4 +1,5 @@
-import type { CreatePolicy, CreateRollout, PoliciesAnswer, PolicySettings, RolloutAction, RoutingPolicyView } from '@sluice/contracts';
+import { createHash } from 'node:crypto';
+import type { CreatePolicy, CreateRollout, FeatureSpec, PoliciesAnswer, PolicySettings, RolloutAction, RoutingPolicyView } from '@sluice/contracts';
 import { compilePolicy, SnapshotError } from '@sluice/routing';
 import type { Ids } from '@sluice/service-kit';
 import { NOT_FOUND, type ProblemReply } from '../http/reply.ts';
@@ -33,8 +34,9 @@ export function createPolicyDesk({ keeper, ids }: { keeper: Pick<RouterKeeper, '
       inTurn((state) => {
         if (state.policies.has(order.version)) return conflict(`There is a policy ${order.version} already; versions never change`);
         const serving = state.policies.get(state.serving) as PolicyRecord;
-        const settings: PolicySettings = { ...serving.settings, ...order.settings };
-        const policy = { version: order.version, note: order.note, createdBy: order.actor.id, settings, features: serving.features, ...(order.arms === undefined ? {} : { arms: order.arms }) };
+        const settings = settingsOf(serving.settings, order.settings);
+        const features = featuresOf(serving.features, order);
+        const policy = { version: order.version, note: order.note, createdBy: order.actor.id, settings, features, ...(order.arms === undefined ? {} : { arms: order.arms }) };
         const fault = faultOf(policy, state);
         return fault === undefined ? { body: { kind: 'policy_created', policy }, value: undefined } : { refuse: fault };
       }),
@@ -61,11 +63,30 @@ export function createPolicyDesk({ keeper, ids }: { keeper: Pick<RouterKeeper, '
   };
 }
 
-function refusalOf(action: 'start' | 'abort' | 'reset', { life }: RolloutRecord, state: RouterState): string | undefined {
+function settingsOf(serving: PolicySettings, { reference_cost: reference, ...given }: CreatePolicy['settings']): PolicySettings {
+  const { reference_cost: before, ...others } = serving;
+  const cost = reference === undefined ? before : reference;
+  return { ...others, ...given, ...(cost === undefined || cost === null ? {} : { reference_cost: cost }) };
+}
+
+function featuresOf({ scorer: before, ...features }: FeatureSpec, { scorer, scorer_strength: strength }: CreatePolicy): FeatureSpec {
+  if (scorer === null) return features;
+  if (scorer === undefined) return before === undefined ? features : { ...features, scorer: before };
+  return { ...features, scorer: { id: createHash('sha256').update(JSON.stringify(scorer)).digest('hex').slice(0, 16), strength, scorer } };
+}
+
+/** Two scorers in one snapshot are not published: a record has the scores of one. */
+function scorersDiffer(state: RouterState, version: string): boolean {
+  const [own, serving] = [version, state.serving].map((of) => state.policies.get(of)?.features.scorer?.id);
+  return own !== undefined && serving !== undefined && own !== serving;
+}
+
+function refusalOf(action: 'start' | 'abort' | 'reset', { life, policyVersion }: RolloutRecord, state: RouterState): string | undefined {
   switch (action) {
     case 'start':
       if (life !== 'created') return `A rollout that is ${life} cannot be started; reset makes a new one`;
-      return state.running === undefined ? undefined : `Rollout ${state.running.id} is running; one at a time`;
+      if (state.running !== undefined) return `Rollout ${state.running.id} is running; one at a time`;
+      return scorersDiffer(state, policyVersion) ? `${policyVersion} has another scorer than ${state.serving}, which serves: roll out one without a scorer between them` : undefined;
     case 'abort':
       return life === 'created' || life === 'running' ? undefined : `A rollout that is ${life} cannot be aborted`;
     case 'reset':
@@ -75,7 +96,7 @@ function refusalOf(action: 'start' | 'abort' | 'reset', { life }: RolloutRecord,
 
 function faultOf(policy: Omit<PolicyRecord, 'createdAtMs'>, state: RouterState): ProblemReply | undefined {
   try {
-    compilePolicy({ ...state.publish(state.serving), version: policy.version, settings: policy.settings, ...(policy.arms === undefined ? {} : { arms: [...policy.arms] }) });
+    compilePolicy({ ...state.publish(state.serving), version: policy.version, settings: policy.settings, features: policy.features, ...(policy.arms === undefined ? {} : { arms: [...policy.arms] }) });
     return undefined;
   } catch (error) {
     if (error instanceof SnapshotError) return { status: 422, title: 'The policy cannot be used', detail: error.message };
@@ -95,14 +116,15 @@ export function policiesView(state: RouterState, snapshotId: string): PoliciesAn
     return own.at(-1)?.life === 'rolled_back' ? 'rolled_back' : version === 'v1' ? 'retired' : 'draft';
   };
   const shared = state.arms.arms().map(({ model, n }) => ({ model, n }));
-  const policies = [...state.policies.values()].reverse().map(({ version, createdAtMs, createdBy, note, settings, features, arms }): RoutingPolicyView => ({
+  const policies = [...state.policies.values()].reverse().map(({ version, createdAtMs, createdBy, note, settings, features: { scorer, ...features }, arms }): RoutingPolicyView => ({
     version,
     created_at: new Date(createdAtMs).toISOString(),
     created_by: createdBy,
     note,
     status: statusOf(version),
     settings,
-    features,
+    features: scorer === undefined ? features : { ...features, names: [...features.names, ...scorer.scorer.models.map((model) => `score:${model}`)] },
+    ...(scorer === undefined ? {} : { scorer: { id: scorer.id, strength: scorer.strength, models: scorer.scorer.models, buckets: scorer.scorer.buckets } }),
     models: arms === undefined ? 'shared' : 'frozen',
     arms: arms?.map(({ model, n }) => ({ model, n })) ?? shared,
   }));

@@ -60,7 +60,7 @@ export function createPublisher(deps: { readonly clock: Clock; readonly ids: Ids
       const text = JSON.stringify(content);
       if (text === lastContent) return false;
       lastContent = text;
-      const snapshot: RouterSnapshot = { format: ROUTER_SNAPSHOT_FORMAT, snapshot_id: deps.ids.ulid(), created_at: new Date(deps.clock.now()).toISOString(), ...content };
+      const snapshot: RouterSnapshot = { format: [content.control, content.candidate?.policy].some(isNew) ? ROUTER_SNAPSHOT_FORMAT : 1, snapshot_id: deps.ids.ulid(), created_at: new Date(deps.clock.now()).toISOString(), ...content };
       current = { compiled: compileSnapshot(snapshot), json: JSON.stringify(snapshot) };
       for (const listener of listeners) listener(current);
       deps.onPublished?.(snapshot);
@@ -73,4 +73,6 @@ export function createPublisher(deps: { readonly clock: Clock; readonly ids: Ids
   };
 }
 
+/** Whether a policy has what a reader of format 1 does not know. */
+const isNew = (policy: SnapshotPolicy | undefined): boolean => policy?.features.scorer !== undefined || policy?.settings.reference_cost !== undefined;
 const two = (value: number): number => Math.round(value * 100) / 100;

@@ -98,7 +98,8 @@ export function createLearnedArms(saved: readonly ArmState[] = []): LearnedArms 
         arm.capped += 1;
         return;
       }
-      arm.ridge.update(standardise(features, DEFAULT_FEATURES), reward);
+      // Scores that follow the text features are no part of what the arms learn from.
+      arm.ridge.update(standardise(features.slice(0, DEFAULT_FEATURES.names.length), DEFAULT_FEATURES), reward);
       own.learned += 1;
       arm.learned += 1;
       total += 1;

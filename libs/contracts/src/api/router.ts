@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Instant, Name, NanoUsd, Slug } from '../ids.ts';
-import { FeatureSpec, PolicySettings, RouteDecision, RolloutStageName, SnapshotArm, Thresholds, Ulid } from '../router-snapshot.ts';
+import { FeatureSpec, PolicyScorer, PolicySettings, RouteDecision, RolloutStageName, SnapshotArm, TextScorerSpec, Thresholds, Ulid } from '../router-snapshot.ts';
 
 const share = z.number().min(0).max(1);
 
@@ -50,6 +50,8 @@ export const ExplainedArm = z.object({
   q_width: z.number().optional(),
   q_lcb: z.number().optional(),
   q_ucb: z.number().optional(),
+  /** Of the policy's scorer; part of `q_mean`. */
+  q_score: z.number().optional(),
   cost_nanousd: NanoUsd,
   latency_ms: z.number().optional(),
   utility: z.number().optional(),
@@ -78,6 +80,8 @@ export const RouteAnswer = z.object({
   /** With `full` only, from here on. */
   probabilities: z.record(z.string(), share).optional(),
   exploration: z.object({ strategy: z.literal('igw'), gamma: z.number(), floor: z.number(), base_arm: Name, explored: z.boolean(), u: z.number() }).optional(),
+  /** What the base arm is chosen by; `reference_cost_nanousd` where the weight is not of the dearest candidate. */
+  objective: z.object({ rule: z.enum(['cheapest', 'utility']), cost_weight: z.number(), reference_cost_nanousd: z.number().optional() }).optional(),
   features: z.record(z.string(), z.number()).optional(),
   signals: z.object({ difficulty: share, pressure: share, budget_used: share }).optional(),
   arms: z.array(ExplainedArm).optional(),
@@ -165,7 +169,10 @@ export const RoutingPolicyView = z.object({
   note: z.string(),
   status: PolicyOrigin,
   settings: PolicySettings,
-  features: FeatureSpec,
+  /** `names` are all that `POST /route` takes as `features`. */
+  features: FeatureSpec.omit({ scorer: true }),
+  /** Its scorer, without the coefficients. */
+  scorer: PolicyScorer.pick({ id: true, strength: true }).extend({ models: z.array(Name), buckets: z.int() }).optional(),
   /** `shared`: the models that learn from live rewards; `frozen`: models of its own that never change. */
   models: z.enum(['shared', 'frozen']),
   arms: z.array(z.object({ model: Name, n: z.int() })),
@@ -179,7 +186,15 @@ export const CreatePolicy = z.strictObject({
   version: Name,
   note: z.string().min(3).max(500),
   actor: HumanActor,
-  settings: PolicySettings.partial().extend({ thresholds: Thresholds.optional() }).strict().prefault({}),
+  settings: PolicySettings.partial()
+    // Without the defaults of what is read: those would stand in for what the serving policy has. Null takes it away.
+    .extend({ thresholds: Thresholds.optional(), rule: z.enum(['cheapest', 'utility']).optional(), rejected_floor: z.number().min(0).max(0.01).optional(), reference_cost: z.number().positive().nullable().optional() })
+    .strict()
+    .prefault({}),
+  /** Fitted elsewhere, for the prompts are kept nowhere; null for none. */
+  scorer: TextScorerSpec.nullable().optional(),
+  /** Rewards that a score is worth beside what the arms have learned. */
+  scorer_strength: z.number().positive().max(1e9).default(1_000),
   /** Models of its own, fitted elsewhere on the same features; the shared ones when absent. */
   arms: z.array(SnapshotArm).min(1).max(64).optional(),
 });

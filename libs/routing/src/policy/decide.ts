@@ -1,6 +1,6 @@
 import type { Prediction } from '../linear/ridge-arm.ts';
 import { inverseGapWeights, sampleArm, withFloor } from './exploration.ts';
-import { baseArm, costAdjusted, judge, type BaseRule, type Confidence } from './good-enough.ts';
+import { baseArm, judge, utilityOf, type BaseRule, type Confidence } from './good-enough.ts';
 
 /** One model that may answer, as the decision sees it. */
 export interface Candidate {
@@ -28,7 +28,7 @@ export interface DecisionSettings {
    * What `costWeight` weighs instead of the dearest candidate of the request, in the candidates' unit, above 0: one cost for
    * all requests, such as the mean of the dearest. Then a dear request gives up more quality to save than a cheap one does.
    */
-  readonly referenceCost?: number;
+  readonly referenceCost?: number | undefined;
   /** Which arm to stand on; the cheapest that is good enough when absent. */
   readonly rule?: BaseRule;
   /**
@@ -85,10 +85,9 @@ export function decide(candidates: readonly Candidate[], settings: DecisionSetti
   const { alpha, threshold, costWeight } = settings;
   if (settings.referenceCost !== undefined && !(settings.referenceCost > 0)) throw new RangeError(`the reference cost must be above 0, not ${settings.referenceCost}`);
   const dearest = Math.max(...eligible.map(({ costNanoUsd }) => costNanoUsd));
-  // A share of the dearest is cut at 1 (of excluded arms too); a cost beyond the fixed reference counts in full.
-  const utilityOf = (quality: number, cost: number): number => (settings.referenceCost === undefined ? costAdjusted(quality, cost, dearest, costWeight) : quality - (costWeight * cost) / settings.referenceCost);
+  const weigh = { costWeight, referenceCost: settings.referenceCost, dearest };
   const judged = eligible.map(({ prediction }) => judge(prediction, alpha, threshold));
-  const utilities = eligible.map(({ prediction, costNanoUsd }) => utilityOf(prediction.mean, costNanoUsd));
+  const utilities = eligible.map(({ prediction, costNanoUsd }) => utilityOf(prediction.mean, costNanoUsd, weigh));
   const base = baseArm(settings.rule ?? 'cheapest', judged, eligible.map(({ costNanoUsd }) => costNanoUsd), utilities);
   const open = eligible.map((_, i) => i).filter((i) => i === base.arm || judged[i]?.confidence !== 'rejected');
   const weights = withFloor(inverseGapWeights(open.map((i) => utilities[i] as number), settings.gamma, open.indexOf(base.arm)), settings.floor);
@@ -99,7 +98,7 @@ export function decide(candidates: readonly Candidate[], settings: DecisionSetti
     const { model, costNanoUsd, prediction, excluded } = candidate;
     const at = eligible.indexOf(candidate);
     const { mean, lower, upper, confidence } = judged[at] ?? judge(prediction, alpha, threshold);
-    const utility = utilities[at] ?? utilityOf(mean, costNanoUsd);
+    const utility = utilities[at] ?? utilityOf(mean, costNanoUsd, weigh);
     const place = open.indexOf(at);
     return { model, costNanoUsd, mean, lower, upper, confidence, utility, probability: at < 0 || place < 0 ? 0 : (weights[place] as number), ...(excluded === undefined ? {} : { excluded }) };
   });

@@ -63,3 +63,12 @@ export function baseArm(rule: BaseRule, arms: readonly JudgedArm[], costs: reado
 export function costAdjusted(quality: number, cost: number, referenceCost: number, lambda: number): number {
   return quality - lambda * (referenceCost <= 0 ? 0 : Math.min(cost / referenceCost, 1));
 }
+
+/**
+ * Quality less what a cost weighs. Beside a fixed reference a cost counts in full; a share of the dearest is cut at 1.
+ *
+ * @param dearest cost of the dearest candidate that may be chosen.
+ */
+export function utilityOf(quality: number, cost: number, { costWeight, referenceCost, dearest }: { readonly costWeight: number; readonly referenceCost?: number | undefined; readonly dearest: number }): number {
+  return referenceCost === undefined ? costAdjusted(quality, cost, dearest, costWeight) : quality - (costWeight * cost) / referenceCost;
+}

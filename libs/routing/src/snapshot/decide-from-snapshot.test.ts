@@ -118,7 +118,7 @@ describe('a decision from a published snapshot', () => {
 
 describe('a snapshot that cannot be read', () => {
   it.each([
-    ['a newer format', { ...SNAPSHOT, format: 2 }, /format 2; this version reads up to 1/],
+    ['a newer format', { ...SNAPSHOT, format: 3 }, /format 3; this version reads up to 2/],
     ['something else', { hello: 1 }, /not a router snapshot/],
     ['a number that JSON cannot hold', { ...SNAPSHOT, control: { ...SNAPSHOT.control, gamma: null } }, /control.gamma/],
     ['unknown features', { ...SNAPSHOT, control: { ...SNAPSHOT.control, features: { ...DEFAULT_FEATURES, extractor: 'text/9' } } }, /'text\/9' are not known/],

@@ -1,7 +1,6 @@
 import type { DecidedArmRecord, PolicySettings, RouteDecision } from '@sluice/contracts';
-import { standardise } from '../features/text-features.ts';
 import { decide, type Candidate } from '../policy/decide.ts';
-import { predictArm, type CompiledPolicy, type CompiledSnapshot } from './compile-snapshot.ts';
+import { contextOf, predictModel, type CompiledPolicy, type CompiledSnapshot } from './compile-snapshot.ts';
 import { priceArms } from './price-arms.ts';
 
 export interface SnapshotCandidate {
@@ -68,10 +67,10 @@ export function decideFromSnapshot(compiled: CompiledSnapshot, request: Snapshot
   const rollout = snapshot.candidate;
   const isCandidate = rollout !== undefined && compiled.candidate !== undefined && request.variantDraw < rollout.weight;
   const policy = isCandidate ? (compiled.candidate as CompiledPolicy) : compiled.control;
-  const { settings, gamma, features } = policy.source;
-  const bad = badFeature(request.features, features.names);
+  const { settings, gamma } = policy.source;
+  const bad = badFeature(request.features, compiled.extractor.names);
   if (bad !== undefined) return { status: 'bad_features', message: bad };
-  const x = standardise(request.features, features);
+  const x = contextOf(policy, request.features);
   const signals = Object.hasOwn(snapshot.tenants, request.tenant) ? snapshot.tenants[request.tenant] : undefined;
   const threshold = thresholdOf(settings, signals, request);
   const costWeight = request.costWeight ?? settings.cost_weight;
@@ -80,8 +79,9 @@ export function decideFromSnapshot(compiled: CompiledSnapshot, request: Snapshot
   const eligible = arms.filter(({ excluded }) => excluded === undefined);
   if (eligible.length === 0) return { status: 'none_eligible', excluded: arms.map(({ model, excluded }) => ({ model, reason: excluded as string })) };
   const latencyShare = eligible.every(({ latency_ms }) => latency_ms !== undefined) ? settings.latency_weight * (signals?.pressure ?? 0) : 0;
+  const referenceCost = referenceCostOf(settings, latencyShare);
   const floor = Math.min(settings.floor, 1 / eligible.length);
-  const decided = decide(toCandidates(arms, latencyShare), { alpha: settings.alpha, threshold: threshold.value, gamma, floor, costWeight, rejectedFloor: settings.rejected_floor, rule: settings.rule }, request.u);
+  const decided = decide(toCandidates(arms, latencyShare), { alpha: settings.alpha, threshold: threshold.value, gamma, floor, costWeight, rejectedFloor: settings.rejected_floor, rule: settings.rule, referenceCost }, request.u);
   if (decided === undefined) throw new RangeError('an eligible candidate was not decided upon');
   const deterministic = !decided.deterministic ? undefined : eligible.length === 1 ? ('single_candidate' as const) : ('single_open' as const);
   for (let i = 0; i < arms.length; i += 1) (arms[i] as DecidedArmRecord).probability = (decided.arms[i] as { probability: number }).probability;
@@ -92,7 +92,7 @@ export function decideFromSnapshot(compiled: CompiledSnapshot, request: Snapshot
       policy_version: policy.source.version,
       snapshot_id: snapshot.snapshot_id,
       ...(rollout === undefined ? {} : { rollout: { id: rollout.rollout_id, stage: rollout.stage, variant: isCandidate ? ('candidate' as const) : ('control' as const), weight: rollout.weight } }),
-      extractor: features.extractor,
+      extractor: compiled.extractor.name,
       features: [...request.features],
       ...(request.featureClass === undefined ? {} : { feature_class: request.featureClass }),
       arms,
@@ -107,6 +107,7 @@ export function decideFromSnapshot(compiled: CompiledSnapshot, request: Snapshot
       rejected_floor: settings.rejected_floor,
       rule: settings.rule,
       cost_weight: costWeight,
+      ...(referenceCost === undefined ? {} : { reference_cost: referenceCost }),
       latency_share: latencyShare,
       threshold,
       ...(request.minQuality === undefined ? {} : { min_quality: request.minQuality }),
@@ -116,17 +117,23 @@ export function decideFromSnapshot(compiled: CompiledSnapshot, request: Snapshot
   };
 }
 
+/** What cost is weighed against; the dearest candidate, as undefined says, where a price is partly a latency and so has no unit. */
+export function referenceCostOf(settings: PolicySettings, latencyShare: number): number | undefined {
+  return latencyShare > 0 ? undefined : settings.reference_cost;
+}
+
 /** The record's arms as `decide` takes them. */
 export function toCandidates(arms: readonly DecidedArmRecord[], latencyShare: number): Candidate[] {
   const prices = priceArms(arms, latencyShare);
   return arms.map(({ model, mean = 0, width = 0, excluded }, i) => ({ model, costNanoUsd: prices[i] as number, prediction: { mean, width }, ...(excluded === undefined ? {} : { excluded }) }));
 }
 
-function judgeCandidate(policy: CompiledPolicy, { model, costNanoUsd, excluded }: SnapshotCandidate, { maxCostNanoUsd, maxLatencyMs }: SnapshotRequest, x: readonly number[]): DecidedArmRecord {
-  const arm = policy.arms.get(model) ?? policy.unseen;
-  const { mean, width } = predictArm(arm, x);
+function judgeCandidate(policy: CompiledPolicy, { model, costNanoUsd, excluded }: SnapshotCandidate, request: SnapshotRequest, x: readonly number[]): DecidedArmRecord {
+  const { maxCostNanoUsd, maxLatencyMs } = request;
+  const { mean, width, score } = predictModel(policy, model, x, request.features);
   const record: DecidedArmRecord = { model, cost_nanousd: costNanoUsd, mean, width, probability: 0 };
-  const latencyMs = arm.meanLatencyMs;
+  if (score !== undefined) record.score = score;
+  const latencyMs = policy.arms.get(model)?.meanLatencyMs;
   if (latencyMs !== undefined) record.latency_ms = latencyMs;
   if (excluded !== undefined) record.excluded = excluded;
   else if (maxCostNanoUsd !== undefined && costNanoUsd > maxCostNanoUsd) record.excluded = `it would cost about ${costNanoUsd} nanodollars, more than ${maxCostNanoUsd}`;

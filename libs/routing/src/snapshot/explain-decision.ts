@@ -1,5 +1,5 @@
 import type { ExplainedArm, RouteAnswer, RouteDecision } from '@sluice/contracts';
-import { baseArm, costAdjusted, judge } from '../policy/good-enough.ts';
+import { baseArm, judge, utilityOf } from '../policy/good-enough.ts';
 import { priceArms } from './price-arms.ts';
 
 export type DecidedBy = NonNullable<RouteAnswer['decided_by']>;
@@ -56,8 +56,8 @@ function reasonOfBase(record: RouteDecision): Explanation {
 function baseAt(record: RouteDecision, threshold: number, latencyShare: number): string | undefined {
   const eligible = record.arms.filter(({ excluded }) => excluded === undefined);
   const prices = priceArms(eligible, latencyShare);
-  const dearest = Math.max(...prices);
-  const utilities = eligible.map(({ mean = 0 }, i) => costAdjusted(mean, prices[i] as number, dearest, record.cost_weight));
+  const weigh = { costWeight: record.cost_weight, referenceCost: record.reference_cost, dearest: Math.max(...prices) };
+  const utilities = eligible.map(({ mean = 0 }, i) => utilityOf(mean, prices[i] as number, weigh));
   return eligible[baseArm(record.rule, judgedArms(record, threshold), prices, utilities).arm]?.model;
 }
 
@@ -68,12 +68,13 @@ const judgedArms = (record: RouteDecision, threshold: number) =>
 export function explainArms(record: RouteDecision): ExplainedArm[] {
   const prices = priceArms(record.arms, record.latency_share);
   const dearest = Math.max(0, ...prices.filter((_, i) => record.arms[i]?.excluded === undefined));
-  return record.arms.map(({ model, cost_nanousd, latency_ms, mean, width, probability, excluded }, i) => {
+  const weigh = { costWeight: record.cost_weight, referenceCost: record.reference_cost, dearest };
+  return record.arms.map(({ model, cost_nanousd, latency_ms, mean, width, score, probability, excluded }, i) => {
     const latency = latency_ms === undefined ? {} : { latency_ms };
     const out = excluded === undefined ? {} : { excluded_reason: excluded };
     if (mean === undefined || width === undefined) return { model, cost_nanousd, ...latency, probability, class: excluded === undefined ? 'possible' : 'excluded', ...out };
     const { lower, upper, confidence } = judge({ mean, width }, record.alpha, record.threshold.value);
-    const utility = costAdjusted(mean, prices[i] as number, dearest, record.cost_weight);
-    return { model, q_mean: mean, q_width: width, q_lcb: lower, q_ucb: upper, cost_nanousd, ...latency, utility, probability, class: excluded === undefined ? confidence : 'excluded', ...out };
+    const utility = utilityOf(mean, prices[i] as number, weigh);
+    return { model, q_mean: mean, q_width: width, q_lcb: lower, q_ucb: upper, ...(score === undefined ? {} : { q_score: score }), cost_nanousd, ...latency, utility, probability, class: excluded === undefined ? confidence : 'excluded', ...out };
   });
 }

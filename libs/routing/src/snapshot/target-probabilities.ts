@@ -1,8 +1,8 @@
 import type { PolicySettings, RouteDecision } from '@sluice/contracts';
-import { standardise } from '../features/text-features.ts';
 import { decide } from '../policy/decide.ts';
-import { predictArm, type CompiledPolicy } from './compile-snapshot.ts';
-import { thresholdOf, toCandidates } from './decide-from-snapshot.ts';
+import { contextOf, predictModel, type CompiledPolicy } from './compile-snapshot.ts';
+import { referenceCostOf, thresholdOf, toCandidates } from './decide-from-snapshot.ts';
+import { extractionOf, looksAt } from './extractors.ts';
 
 export interface TenantSignalValues {
   readonly difficulty: number;
@@ -28,17 +28,17 @@ export function loggedSignals({ threshold }: RouteDecision, settings: PolicySett
  */
 export function targetProbabilities(policy: CompiledPolicy, record: RouteDecision, tenant: string, signals: TenantSignalValues & { readonly budgetUsed: number }): number[] {
   const { settings, gamma, features } = policy.source;
-  if (record.extractor !== features.extractor) throw new RangeError(`the decision has the features '${record.extractor}', the policy looks at '${features.extractor}'`);
-  const x = standardise(record.features, features);
+  if (!looksAt(features, record)) throw new RangeError(`the decision has the features '${record.extractor}', the policy looks at '${extractionOf(features)}'`);
+  const x = contextOf(policy, record.features);
   const arms = record.arms.map((logged) => {
     const arm = policy.arms.get(logged.model) ?? policy.unseen;
     const { latency_ms: _logged, ...rest } = logged;
-    return { ...rest, ...predictArm(arm, x), ...(arm.meanLatencyMs === undefined ? {} : { latency_ms: arm.meanLatencyMs }) };
+    return { ...rest, ...predictModel(policy, logged.model, x, record.features), ...(arm.meanLatencyMs === undefined ? {} : { latency_ms: arm.meanLatencyMs }) };
   });
   const eligible = arms.filter(({ excluded }) => excluded === undefined);
   const latencyShare = eligible.every(({ latency_ms }) => latency_ms !== undefined) ? settings.latency_weight * signals.pressure : 0;
   const threshold = thresholdOf(settings, signals, { tenant, featureClass: record.feature_class, minQuality: record.min_quality, budgetUsed: signals.budgetUsed }).value;
   const floor = Math.min(settings.floor, 1 / eligible.length);
-  const decided = decide(toCandidates(arms, latencyShare), { alpha: settings.alpha, threshold, gamma, floor, costWeight: settings.cost_weight, rejectedFloor: settings.rejected_floor, rule: settings.rule }, record.u);
+  const decided = decide(toCandidates(arms, latencyShare), { alpha: settings.alpha, threshold, gamma, floor, costWeight: settings.cost_weight, rejectedFloor: settings.rejected_floor, rule: settings.rule, referenceCost: referenceCostOf(settings, latencyShare) }, record.u);
   return decided === undefined ? arms.map(() => 0) : decided.arms.map(({ probability }) => probability);
 }

@@ -1,7 +1,6 @@
 import type { RouteDecision } from '@sluice/contracts';
 import { decide } from '../policy/decide.ts';
-import { standardise } from '../features/text-features.ts';
-import { predictArm, type CompiledSnapshot } from './compile-snapshot.ts';
+import { contextOf, predictModel, type CompiledSnapshot } from './compile-snapshot.ts';
 import { toCandidates } from './decide-from-snapshot.ts';
 
 /** Largest difference that is still the same probability. */
@@ -17,7 +16,7 @@ export function verifyDecision(record: RouteDecision): Verification {
   const { arms, u, alpha, gamma, floor, threshold, cost_weight: costWeight } = record;
   const predicted = arms.some(({ mean, excluded }) => mean !== undefined && excluded === undefined);
   if (!predicted) return { maxDifference: Math.abs(1 - record.propensity), matches: record.propensity === 1 && record.deterministic !== undefined };
-  const again = decide(toCandidates(arms, record.latency_share), { alpha, gamma, floor, threshold: threshold.value, costWeight, rejectedFloor: record.rejected_floor, rule: record.rule }, u);
+  const again = decide(toCandidates(arms, record.latency_share), { alpha, gamma, floor, threshold: threshold.value, costWeight, rejectedFloor: record.rejected_floor, rule: record.rule, referenceCost: record.reference_cost }, u);
   if (again === undefined) return { maxDifference: 1, matches: false };
   let maxDifference = Math.abs(again.propensity - record.propensity);
   arms.forEach(({ probability }, i) => {
@@ -30,11 +29,11 @@ export function verifyDecision(record: RouteDecision): Verification {
 export function verifyPredictions(record: RouteDecision, compiled: CompiledSnapshot): Verification | undefined {
   const policy = [compiled.control, compiled.candidate].find((one) => one?.source.version === record.policy_version);
   if (policy === undefined || record.snapshot_id !== compiled.snapshot.snapshot_id) return undefined;
-  const x = standardise(record.features, policy.source.features);
+  const x = contextOf(policy, record.features);
   let maxDifference = 0;
   for (const { model, mean, width } of record.arms) {
     if (mean === undefined || width === undefined) continue;
-    const again = predictArm(policy.arms.get(model) ?? policy.unseen, x);
+    const again = predictModel(policy, model, x, record.features);
     maxDifference = Math.max(maxDifference, Math.abs(again.mean - mean), Math.abs(again.width - width));
   }
   return { maxDifference, matches: maxDifference <= VERIFY_TOLERANCE };
