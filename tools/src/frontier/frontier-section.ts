@@ -4,6 +4,7 @@ import { decisionTime } from './decision-time.ts';
 import { linear, mean, onlyWeakSuccess, scorer, type Predictor } from './predictors.ts';
 import { floorLine, simulatorFloors, simulatorLines, tableFloors, tableLines, type Floor } from './print-frontier.ts';
 import { plotFrontiers } from './plot-frontier.ts';
+import { ADDED_KINDS } from './prompt-noise.ts';
 import { readRoutingTables, type RoutingTable } from './routing-tables.ts';
 import { MOST_FLIPS, stabilityOf } from './stability.ts';
 import { simulatedFrontier } from './simulated-frontier.ts';
@@ -43,7 +44,7 @@ export function benchFrontier({ data, testFolds = TEST_FOLDS, compare = false, p
     const rowsIn = (wanted: (fold: number) => boolean): number[] => table.folds.flatMap((fold, row) => (wanted(fold) ? [row] : []));
     const stability = stabilityOf(table, rowsIn((fold) => fold < 6), rowsIn((fold) => testFolds.includes(fold)), frontier.chosen?.validation.costWeight ?? 0.1);
     print(`  choices that another wording flips, of ${stability[0]?.prompts} prompts (at most ${MOST_FLIPS * 100} %):`);
-    for (const { kind, flips } of stability) print(`    ${kind}: ${(flips * 100).toFixed(1)} %${flips > MOST_FLIPS ? ' MISSED' : ''}`);
+    for (const { kind, flips } of stability) print(`    ${kind}: ${(flips * 100).toFixed(1)} %${ADDED_KINDS.includes(kind) ? ' (held to nothing)' : flips > MOST_FLIPS ? ' MISSED' : ''}`);
     floors.push(...tableFloors(frontier));
     if (compare) compareLines(table, testFolds).forEach(print);
   }
@@ -58,7 +59,8 @@ function alternatives({ models }: RoutingTable): [string, Predictor][] {
     ['sixteen features, linear', linear],
     ...(models.length === 2 ? [["the weak model's success alone, scorer", onlyWeakSuccess(scorer())] as [string, Predictor]] : []),
     ['scorer with 4,096 buckets', scorer({ buckets: 4_096 })],
-    ['scorer with penalty 48', scorer({ penalty: 48 })],
+    ['scorer with 65,536 buckets', scorer({ buckets: 65_536 })],
+    ['scorer with penalty 12', scorer({ penalty: 12 })],
     ['32 clusters', clusters(32)],
     ['100 nearest prompts', nearest(100)],
     ['mean of scorer and 100 nearest', mean(scorer(), nearest(100))],

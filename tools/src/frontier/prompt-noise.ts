@@ -8,10 +8,16 @@ const OTHER_WORDS: Readonly<Record<string, string>> = {
   says: 'states', makes: 'creates', make: 'create', gets: 'obtains', get: 'obtain', buys: 'purchases', give: 'provide', gives: 'provides', total: 'overall', shows: 'displays',
   likely: 'probable', usually: 'normally', about: 'around', each: 'every', every: 'each', all: 'all of', correct: 'right', true: 'right', answer: 'reply', question: 'query',
 };
+/** Said in other words than those that the scorer knows as courtesy, and openings that tell something. */
+const UNKNOWN_OPENINGS = ['Would you mind having a look at the riddle below? ', 'Hope you are fine! ', 'Got a little puzzle for you. ', 'Dear chatbot, ', 'Hey, still awake? '];
+const TELLING_OPENINGS = ['My teacher asked me this yesterday. ', 'For my homework: ', 'Here comes another riddle for the evening. '];
+const CLOSINGS = [' Thanks!', ' Thank you very much in advance.', '\n\nPlease help me.'];
 const OPENINGS = ['Please tell me: ', 'Hi, quick one. ', 'I would like to know this. '];
 
-export type NoiseKind = 'white space' | 'lower case' | 'UPPER CASE' | 'paraphrase' | 'typing errors' | 'opening' | 'paraphrase and opening';
-export const NOISE_KINDS: readonly NoiseKind[] = ['white space', 'lower case', 'UPPER CASE', 'paraphrase', 'typing errors', 'opening', 'paraphrase and opening'];
+export type NoiseKind = 'white space' | 'lower case' | 'UPPER CASE' | 'paraphrase' | 'typing errors' | 'opening' | 'paraphrase and opening' | 'closing' | 'unknown opening' | 'telling opening';
+export const NOISE_KINDS: readonly NoiseKind[] = ['white space', 'lower case', 'UPPER CASE', 'paraphrase', 'typing errors', 'opening', 'paraphrase and opening', 'closing'];
+/** What is added is not known as courtesy, or tells something of its own: measured beside, held to nothing. */
+export const ADDED_KINDS: readonly NoiseKind[] = ['unknown opening', 'telling opening'];
 
 /** The same request as another would write it. Deterministic in the seed. */
 export function withNoise(prompt: string, kind: NoiseKind, seed: number): string {
@@ -33,6 +39,12 @@ export function withNoise(prompt: string, kind: NoiseKind, seed: number): string
       });
     case 'opening':
       return pick(OPENINGS) + prompt;
+    case 'closing':
+      return prompt + pick(CLOSINGS);
+    case 'unknown opening':
+      return pick(UNKNOWN_OPENINGS) + prompt;
+    case 'telling opening':
+      return pick(TELLING_OPENINGS) + prompt;
     case 'paraphrase and opening':
       return withNoise(withNoise(prompt, 'paraphrase', seed), 'opening', seed + 1);
     case 'typing errors':

@@ -1,18 +1,22 @@
 import { fitSparseRidge, rowTimes, type SparseRow } from '../linear/sparse-ridge.ts';
 import { fitScale, standardise, type FeatureScale } from './feature-scale.ts';
+import { withoutCourtesy } from './courtesy.ts';
 import { TEXT_FEATURES, textFeatures } from './text-features.ts';
 import { textGrams } from './text-grams.ts';
 
 /** Chosen by cross-validation on folds of the training data of two public tables; docs/routing-evidence.md has the figures. */
-const BUCKETS = 65_536;
-const PENALTY = 12;
+const BUCKETS = 16_384;
+const PENALTY = 24;
 /** Standardised features count this much beside the words, whose vector has length 1. */
 const FEATURE_WEIGHT = 0.3;
 /** Place of the only feature that depends on case, behind the bias. */
 const CASE = TEXT_FEATURES.indexOf('upper_share') + 1;
 const LARGEST = 32_767;
 
-/** A fitted scorer, JSON-safe: about 175 kB for each model at 65,536 buckets. */
+/**
+ * A fitted scorer. What it looks at (courtesy, grams, the weight of the features) belongs to its kind: with another way of
+ * looking the same coefficients mean something else, so that gets another kind. JSON-safe: about 44 kB for each model at 16,384 buckets.
+ */
 export interface TextScorerState {
   readonly kind: 'hashed-ridge';
   readonly models: readonly string[];
@@ -31,7 +35,7 @@ export interface TextScorerState {
 /** Expected quality of each model for a prompt, from its words and features alone. */
 export interface TextScorer {
   readonly models: readonly string[];
-  /** @param features the prompt's `textFeatures`, when they are at hand. */
+  /** Courtesy around the prompt is not looked at. @param features the prompt's `textFeatures`, when they are at hand. */
   score(prompt: string, features?: readonly number[]): number[];
 }
 
@@ -54,9 +58,10 @@ export function fitTextScorer({ models, prompts, qualities }: TextExamples, { bu
   qualities.forEach((row, i) => {
     if (row.length !== models.length || !row.every((quality) => quality >= 0 && quality <= 1)) throw new RangeError(`row ${i} must have ${models.length} qualities in [0, 1]`);
   });
-  const raw = prompts.map(textFeatures);
+  const plain = prompts.map(withoutCourtesy);
+  const raw = plain.map(textFeatures);
   const scale = fitScale(raw);
-  const rows = prompts.map((prompt, i) => rowOf(prompt, raw[i] as number[], scale, buckets));
+  const rows = plain.map((prompt, i) => rowOf(prompt, raw[i] as number[], scale, buckets));
   const offset = models.map((_, k) => qualities.reduce((sum, row) => sum + (row[k] as number), 0) / qualities.length);
   const weights = fitSparseRidge(rows, qualities.map((row) => row.map((quality, k) => quality - (offset[k] as number))), { sparse: buckets, penalty });
   const count = models.length;
@@ -87,9 +92,11 @@ export function createTextScorer(state: TextScorerState): TextScorer {
   for (let i = 0; i < buckets * count; i += 1) weights[features.length + i] = bytes.readInt16LE(i * 2) * (steps[i % count] as number);
   return {
     models,
-    score(prompt, given = textFeatures(prompt)) {
+    score(prompt, given) {
       const scores = new Array<number>(count).fill(0);
-      rowTimes(rowOf(prompt, given, scale, buckets), weights, dense, scores);
+      const plain = withoutCourtesy(prompt);
+      const features = given === undefined || plain.length !== prompt.length ? textFeatures(plain) : given;
+      rowTimes(rowOf(plain, features, scale, buckets), weights, dense, scores);
       for (let k = 0; k < count; k += 1) scores[k] = (scores[k] as number) + (offset[k] as number);
       return scores;
     },
