@@ -141,8 +141,9 @@ export function createRouterApp(deps: RouterAppDeps): { app: Express; close(): v
     res.json(profileView(tenant, profile));
   });
   app.get('/drift', onlyServices, (_req, res) => {
-    const rewards = state().arms.summaries().map(({ model, rewards: n, driftStatistic, alarmedAtMs, calibration }): DriftAnswer['rewards'][number] => ({
+    const rewards = state().arms.summaries().map(({ model, rewards: n, driftStatistic, alarmedAtMs, calibration, recent }): DriftAnswer['rewards'][number] => ({
       model, n, statistic: driftStatistic, threshold: DRIFT_OPTIONS.threshold, ...(alarmedAtMs === undefined ? {} : { alarmed_at: new Date(alarmedAtMs).toISOString() }), calibration,
+      ...(recent.n === 0 ? {} : { recent: { n: recent.n, calibration: recent.mean, cuts: recent.cuts, ...(recent.cutAtMs === undefined ? {} : { cut_at: new Date(recent.cutAtMs).toISOString() }) } }),
     }));
     res.json({ ...deps.drift.report(published().extractor.names), rewards });
   });

@@ -82,7 +82,7 @@ export function createRouter(deps: RouterDeps): Router {
     rewardTimeoutMs: deps.rewardTimeoutMs,
     onDecided: (row) => {
       figures.decided(row);
-      drift.add(row.decision.features, row.decision.chosen);
+      drift.add(row.decision);
     },
     onRefused: figures.refused,
   });
@@ -146,7 +146,7 @@ export function createRouter(deps: RouterDeps): Router {
       },
       onDecision: (row) => {
         figures.decided(row);
-        if (row.decision.features.length > 0) drift.add(row.decision.features, row.decision.chosen);
+        if (row.decision.features.length > 0) drift.add(row.decision);
       },
     }),
     refusals: createRefusalHandler(signals),

@@ -1,4 +1,4 @@
-import type { DriftAnswer } from '@sluice/contracts';
+import type { DriftAnswer, RouteDecision } from '@sluice/contracts';
 import { discoveries, kolmogorovSmirnov, populationStability } from '@sluice/routing';
 
 /** Decisions of each of the two windows, and those that both need before a shift is spoken of. */
@@ -9,35 +9,49 @@ const FALSE_DISCOVERY_RATE = 0.05;
 /** Population stability indices from which on a shift is moderate, and major. */
 const MODERATE = 0.1;
 const MAJOR = 0.25;
+/** Standard errors from which on a mean weight is not 1. */
+const OFF = 4;
 
 type Level = DriftAnswer['arm_mix']['level'];
 
-/** Compares the newest decisions with the first ones of this process: features, and the mix of chosen models. */
+/** Compares the newest decisions with the first ones of this process: features, the mix of chosen models; and whether the newest were drawn as they say. */
 export interface FeatureDrift {
-  add(features: readonly number[], chosen: string): void;
-  report(names: readonly string[]): Pick<DriftAnswer, 'window' | 'features' | 'arm_mix'>;
+  add(decision: Pick<RouteDecision, 'features' | 'chosen' | 'arms' | 'propensity' | 'evaluated'>): void;
+  report(names: readonly string[]): Pick<DriftAnswer, 'window' | 'features' | 'arm_mix' | 'mean_weight'>;
 }
 
 export function createFeatureDrift({ window = WINDOW, needed = NEEDED }: { window?: number; needed?: number } = {}): FeatureDrift {
-  const reference: { features: readonly number[]; chosen: string }[] = [];
+  const reference: { features: readonly number[]; chosen: string; weight: number | undefined }[] = [];
   const recent: typeof reference = [];
   let next = 0;
 
-  function levelOf(psi: number): Level {
-    if (reference.length < needed || recent.length < needed) return 'too_few';
+  function levelOf(psi: number, before = reference.length, now = recent.length): Level {
+    if (before < needed || now < needed) return 'too_few';
     return psi < MODERATE ? 'stable' : psi < MAJOR ? 'moderate' : 'major';
   }
 
   function ofFeature(name: string, at: number) {
-    const before = reference.map(({ features }) => features[at] as number);
-    const now = recent.map(({ features }) => features[at] as number);
-    const { distance, p } = now.length === 0 ? { distance: 0, p: 1 } : kolmogorovSmirnov(before, now);
-    return { name, psi: now.length === 0 ? 0 : stabilityOf(before, now), ks_distance: distance, ks_p: p };
+    // Scores come and go with the policy that has a scorer.
+    const valuesOf = (rows: typeof reference): number[] => rows.flatMap(({ features }) => features[at] ?? []);
+    const [before, now] = [valuesOf(reference), valuesOf(recent)];
+    if (before.length === 0 || now.length === 0) return { name, psi: 0, ks_distance: 0, ks_p: 1, level: 'too_few' as const };
+    const { distance, p } = kolmogorovSmirnov(before, now);
+    const psi = stabilityOf(before, now);
+    return { name, psi, ks_distance: distance, ks_p: p, level: levelOf(psi, before.length, now.length) };
+  }
+
+  function meanWeight(): NonNullable<DriftAnswer['mean_weight']> {
+    const weights = (recent.length === 0 ? reference : recent).flatMap(({ weight }) => weight ?? []);
+    const n = weights.length;
+    if (n === 0) return { n, mean: 1, error: 0, level: 'too_few' };
+    const mean = weights.reduce((sum, weight) => sum + weight, 0) / n;
+    const error = Math.sqrt(weights.reduce((sum, weight) => sum + (weight - mean) ** 2, 0)) / n;
+    return { n, mean, error, level: n < needed ? 'too_few' : Math.abs(mean - 1) > OFF * error ? 'off' : 'stable' };
   }
 
   return {
-    add: (features, chosen) => {
-      const row = { features, chosen };
+    add: ({ features, chosen, arms, propensity, evaluated }) => {
+      const row = { features, chosen, weight: evaluated ? 1 / (arms.filter(({ probability }) => probability > 0).length * propensity) : undefined };
       if (reference.length < window) reference.push(row);
       else if (recent.length < window) recent.push(row);
       else {
@@ -53,8 +67,9 @@ export function createFeatureDrift({ window = WINDOW, needed = NEEDED }: { windo
       const mix = recent.length === 0 ? 0 : populationStability(shares(reference), shares(recent));
       return {
         window: { reference: reference.length, recent: recent.length, needed },
-        features: measured.map((one, i) => ({ ...one, discovery: found[i] === true && levelOf(one.psi) !== 'too_few', level: levelOf(one.psi) })),
+        features: measured.map((one, i) => ({ ...one, discovery: found[i] === true && one.level !== 'too_few' })),
         arm_mix: { psi: mix, level: levelOf(mix) },
+        mean_weight: meanWeight(),
       };
     },
   };

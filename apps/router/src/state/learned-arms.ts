@@ -1,4 +1,4 @@
-import { PageHinkley, PRIOR_STRENGTH, RidgeArm, priorTheta, standardise, DEFAULT_FEATURES, type PageHinkleyState, type RidgeState } from '@sluice/routing';
+import { Adwin, PageHinkley, PRIOR_STRENGTH, RidgeArm, priorTheta, standardise, DEFAULT_FEATURES, type AdwinState, type PageHinkleyState, type RidgeState } from '@sluice/routing';
 import type { SnapshotArm } from '@sluice/contracts';
 
 /** Rewards that one tenant may always teach an arm; beyond, no more than all others together have given. */
@@ -20,6 +20,10 @@ interface ArmRecord {
   residualSum: number;
   drift: PageHinkley;
   alarmedAtMs: number | undefined;
+  /** The newest residuals that have one mean. */
+  window: Adwin;
+  cuts: number;
+  cutAtMs: number | undefined;
 }
 
 export interface ArmState {
@@ -32,6 +36,10 @@ export interface ArmState {
   readonly residualSum: number;
   readonly drift: PageHinkleyState;
   readonly alarmedAtMs?: number;
+  /** Absent in what was saved before there was one. */
+  readonly window?: AdwinState;
+  readonly cuts?: number;
+  readonly cutAtMs?: number;
 }
 
 export interface ArmSummary {
@@ -44,6 +52,8 @@ export interface ArmSummary {
   readonly calibration: number;
   readonly driftStatistic: number;
   readonly alarmedAtMs: number | undefined;
+  /** The newest residuals that have one mean; `cuts`: how often older ones were dropped for another mean. */
+  readonly recent: { readonly n: number; readonly mean: number; readonly cuts: number; readonly cutAtMs: number | undefined };
 }
 
 /** The models that learn from live rewards, one arm each. */
@@ -69,7 +79,7 @@ export function createLearnedArms(saved: readonly ArmState[] = []): LearnedArms 
   function armOf(model: string): ArmRecord {
     const found = arms.get(model);
     if (found !== undefined) return found;
-    const fresh: ArmRecord = { ridge: RidgeArm.withPrior(priorTheta(0), PRIOR_STRENGTH), influence: new Map(), learned: 0, capped: 0, rewards: 0, rewardSum: 0, residualSum: 0, drift: new PageHinkley(DRIFT_OPTIONS), alarmedAtMs: undefined };
+    const fresh: ArmRecord = { ridge: RidgeArm.withPrior(priorTheta(0), PRIOR_STRENGTH), influence: new Map(), learned: 0, capped: 0, rewards: 0, rewardSum: 0, residualSum: 0, drift: new PageHinkley(DRIFT_OPTIONS), alarmedAtMs: undefined, window: new Adwin(), cuts: 0, cutAtMs: undefined };
     arms.set(model, fresh);
     return fresh;
   }
@@ -89,6 +99,10 @@ export function createLearnedArms(saved: readonly ArmState[] = []): LearnedArms 
         arm.residualSum += reward - predicted;
         // A constant keeps the stream in the detector's range; it looks at falls of the mean.
         if (arm.drift.add(reward - predicted) && arm.alarmedAtMs === undefined) arm.alarmedAtMs = atMs;
+        if (arm.window.add(reward - predicted)) {
+          arm.cuts += 1;
+          arm.cutAtMs = atMs;
+        }
       }
       teachers.add(tenant);
       const own = arm.influence.get(tenant) ?? { given: 0, learned: 0 };
@@ -117,6 +131,7 @@ export function createLearnedArms(saved: readonly ArmState[] = []): LearnedArms 
         calibration: arm.rewards === 0 ? 0 : arm.residualSum / arm.rewards,
         driftStatistic: arm.drift.statistic,
         alarmedAtMs: arm.alarmedAtMs,
+        recent: { ...arm.window.window, cuts: arm.cuts, cutAtMs: arm.cutAtMs },
       })),
     arms: () => [...arms].map(([model, { ridge, learned }]) => ({ model, theta: [...ridge.theta], inverse: ridge.aInverse.map((row) => [...row]), n: learned })),
     get state() {
@@ -130,13 +145,16 @@ export function createLearnedArms(saved: readonly ArmState[] = []): LearnedArms 
         residualSum: arm.residualSum,
         drift: arm.drift.state,
         ...(arm.alarmedAtMs === undefined ? {} : { alarmedAtMs: arm.alarmedAtMs }),
+        window: arm.window.state,
+        cuts: arm.cuts,
+        ...(arm.cutAtMs === undefined ? {} : { cutAtMs: arm.cutAtMs }),
       }));
     },
   };
 }
 
-function restore({ ridge, influence, capped, rewards, rewardSum, residualSum, drift, alarmedAtMs }: ArmState): ArmRecord {
+function restore({ ridge, influence, capped, rewards, rewardSum, residualSum, drift, alarmedAtMs, window, cuts = 0, cutAtMs }: ArmState): ArmRecord {
   let learned = 0;
   for (const [, , n] of influence) learned += n;
-  return { ridge: RidgeArm.restore(ridge), influence: new Map(influence.map(([tenant, given, n]) => [tenant, { given, learned: n }])), learned, capped, rewards, rewardSum, residualSum, drift: PageHinkley.restore(DRIFT_OPTIONS, drift), alarmedAtMs };
+  return { ridge: RidgeArm.restore(ridge), influence: new Map(influence.map(([tenant, given, n]) => [tenant, { given, learned: n }])), learned, capped, rewards, rewardSum, residualSum, drift: PageHinkley.restore(DRIFT_OPTIONS, drift), alarmedAtMs, window: window === undefined ? new Adwin() : Adwin.restore(window), cuts, cutAtMs };
 }

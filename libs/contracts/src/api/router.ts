@@ -350,8 +350,21 @@ export const DriftAnswer = z.object({
   features: z.array(z.object({ name: z.string(), psi: z.number(), ks_distance: z.number(), ks_p: z.number(), discovery: z.boolean(), level: z.enum(DRIFT_LEVELS) })),
   /** Stability of the mix of chosen models. */
   arm_mix: z.object({ psi: z.number(), level: z.enum(DRIFT_LEVELS) }),
+  /** Mean of uniform over logged probability in the newest window: 1 where what is logged is what was drawn by. `off` beyond four standard errors. */
+  mean_weight: z.object({ n: z.int(), mean: z.number(), error: z.number(), level: z.enum(['too_few', 'stable', 'off']) }).optional(),
   /** Page-Hinkley on the rewards of each model less what was predicted, and their mean. */
-  rewards: z.array(z.object({ model: Name, n: z.int(), statistic: z.number(), threshold: z.number(), alarmed_at: Instant.optional(), calibration: z.number() })),
+  rewards: z.array(
+    z.object({
+      model: Name,
+      n: z.int(),
+      statistic: z.number(),
+      threshold: z.number(),
+      alarmed_at: Instant.optional(),
+      calibration: z.number(),
+      /** The same of as many newest rewards as have one mean, by ADWIN; how often it was cut, a fall or a rise, and when last. */
+      recent: z.object({ n: z.int(), calibration: z.number(), cuts: z.int(), cut_at: Instant.optional() }).optional(),
+    }),
+  ),
 });
 export type DriftAnswer = z.infer<typeof DriftAnswer>;
 
