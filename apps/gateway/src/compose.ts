@@ -12,6 +12,7 @@ import { createGatewayServer } from './http/server.ts';
 import { createLimits } from './metering/limits.ts';
 import { createEstimator } from './metering/estimator.ts';
 import { createFetchQuotaUse, createLedgerUse, scopesOf } from './metering/ledger-use.ts';
+import { createLateRecords } from './metering/late-records.ts';
 import { createQuotaKeeper } from './metering/quota-keeper.ts';
 import { recover } from './metering/recover.ts';
 import { pipelineOf } from './pipeline.ts';
@@ -103,6 +104,12 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
         ? logger.info({}, 'quota counters are rebuilt from the ledger and the outbox')
         : logger.warn({ reason: String(error) }, 'quota counters are lost and the ledger does not answer; they hold what is on disk until it does'),
   });
+  const lateRecords = createLateRecords({
+    outbox,
+    limits,
+    onCounted: (origin) => quotas.counted(origin.epoch, origin.sequence),
+    onFault: (error) => logger.error({ err: error }, 'a call that was recorded late could not be counted'),
+  });
   const config = createConfigClient({
     url: settings.controlPlaneUrl,
     token: settings.controlPlaneToken,
@@ -193,6 +200,7 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
       limits,
       outbox,
       estimator,
+      recordLater: lateRecords.add,
       onCounted: (origin) => quotas.counted(origin.epoch, origin.sequence),
       report: createCallReport({
         clock,
@@ -266,7 +274,7 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
   });
   const { url } = await server.listen(settings.port, settings.host);
   logger.info({ url, admin: admin.url, gateway_id: settings.gatewayId, epoch: outbox.epoch }, 'serving');
-  for (const part of [quotas, refusals, keyRefusals, reporter, healthProbes]) part.start();
+  for (const part of [quotas, lateRecords, refusals, keyRefusals, reporter, healthProbes]) part.start();
   const beat = async (): Promise<void> => limits.heartbeat();
   const tellHealth = createHealthAnomalies(publishAnomaly);
   const health = setInterval(() => {
@@ -285,6 +293,7 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
       await reporter.close();
       await refusals.close();
       await keyRefusals.close();
+      await lateRecords.close();
       await quotas.stop();
       await outboxPublisher.stop();
       await config.close();

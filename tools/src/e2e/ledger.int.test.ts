@@ -90,10 +90,10 @@ describe('metering from end to end', () => {
 });
 
 describe('quota counters from end to end', () => {
-  const quotas = async (): Promise<{ window: string; used: number }[]> => {
+  const quotas = async (): Promise<{ level: string; window: string; used: number }[]> => {
     const response = await fetch(`${stack.gatewayUrl}/v1/usage`, { headers: { authorization: `Bearer ${stack.file.keys['acme-prod']}` } });
     if (!response.ok) throw new Error(`/v1/usage: ${response.status}`);
-    return ((await response.json()) as { quotas: { window: string; used: number }[] }).quotas;
+    return ((await response.json()) as { quotas: { level: string; window: string; used: number }[] }).quotas;
   };
   /** Where everything that was answered is in the ledger, so that no disk holds more than it. */
   const settled = (): Promise<void> =>
@@ -121,7 +121,11 @@ describe('quota counters from end to end', () => {
     const tokens = (await stack.ledger()).filter((row) => row.workspace === 'acme-prod').reduce((sum, row) => sum + inputOf(row) + outputOf(row), 0);
     expect(tokens).toBeGreaterThan(1_000);
     // The tenant has called from this workspace only.
-    expect(before).toMatchObject([{ level: 'tenant', window: 'monthly-tokens', used: tokens }, { level: 'workspace', window: 'monthly-tokens', used: tokens }]);
+    expect(before.map(({ level, window, used }) => ({ level, window, used }))).toEqual([
+      { level: 'tenant', window: 'monthly-tokens', used: tokens },
+      { level: 'tenant', window: 'overage-cap', used: tokens },
+      { level: 'workspace', window: 'monthly-tokens', used: tokens },
+    ]);
   }, 120_000);
 });
 

@@ -53,7 +53,7 @@ function reconcileClients(byRequest: ReadonlyMap<string, readonly LedgerRow[]>, 
     seen.add(id);
     const row = byRequest.get(id)?.[0];
     if (refusals.includes(outcome)) {
-      if (row !== undefined) faults.push(`${id}: its client was refused (${outcome}), the ledger bills it`);
+      if (row !== undefined && row.billed_nanousd > 0) faults.push(`${id}: its client was refused (${outcome}), the ledger bills it`);
     } else if (outcome === 'ok') {
       if (row === undefined) faults.push(`${id}: its client was answered, the ledger has no row`);
       else {

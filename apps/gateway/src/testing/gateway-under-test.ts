@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock, type CallSettled, type CallStarted, type LimitStore, type Refusal, type Settlement } from '@sluice/contracts';
+import { systemClock, type CallSettled, type CallStarted, type EventOrigin, type LimitStore, type Refusal, type Settlement } from '@sluice/contracts';
 import { openOutbox } from '@sluice/events';
 import { createMemoryLimitStore } from '@sluice/limits';
 import { createAdapterRegistry, createTransport } from '@sluice/providers';
@@ -13,6 +13,8 @@ import { createCompiler } from '../config/compile.ts';
 import { createHeartbeats } from '../http/heartbeats.ts';
 import { createGatewayServer } from '../http/server.ts';
 import { createEstimator } from '../metering/estimator.ts';
+import { createLateRecords } from '../metering/late-records.ts';
+import type { UnplacedSettled } from '../metering/usage-events.ts';
 import { pipelineOf } from '../pipeline.ts';
 import { createChooseModel } from '../router/choose-model.ts';
 import { createAdmitStage } from '../stages/admit/admit.ts';
@@ -90,6 +92,16 @@ export async function startGateway(options: GatewayOptions) {
   const ids = createIds({ clock });
   const decisionFaults: string[] = [];
   const budget = createRetryBudget({ clock, minimumRetries: 100 });
+  const settledOutbox = {
+    async appendSettled(event: UnplacedSettled): Promise<EventOrigin | undefined> {
+      await options.beforeAppend?.('settled');
+      const origin = await outbox.appendSettled(event);
+      settled.push(event);
+      events.push('settled');
+      return origin;
+    },
+  };
+  const late = createLateRecords({ outbox: settledOutbox, limits, onCounted: () => undefined, onFault: (error) => faults.push(error) });
   const pipeline = pipelineOf({
     authenticate: createAuthenticateStage({ clock, findPerson: createFindPerson({ principalKey: SAMPLE_PRINCIPAL_KEY, clock }) }),
     place: createPlaceStage({ baseDomain: 'sluice.localhost', cellId: 'cell-shared-1' }),
@@ -136,16 +148,9 @@ export async function startGateway(options: GatewayOptions) {
           return limits.settle(lease, settlement);
         },
       },
-      outbox: {
-        async appendSettled(event) {
-          await options.beforeAppend?.('settled');
-          const origin = await outbox.appendSettled(event);
-          settled.push(event);
-          events.push('settled');
-          return origin;
-        },
-      },
+      outbox: settledOutbox,
       estimator,
+      recordLater: late.add,
       onCounted: () => undefined,
       report: (call, end) => {
         calls.push(call);
@@ -171,6 +176,7 @@ export async function startGateway(options: GatewayOptions) {
   const scope = (config.keys.get(SAMPLE_KEYS.acme.split('-')[2] as string) as { scope: Parameters<LimitStore['view']>[0] }).scope;
 
   return {
+    late,
     url,
     port,
     events,

@@ -123,6 +123,17 @@ describe('the bounds of the outbox', () => {
       for (let n = 0; n < running; n += 1) expect((await outbox.appendSettled(settledCall(n)))?.sequence).toBe(n + 1);
     });
 
+    it('promises no space that is still being prepared: a disk that turns out to be full refuses new calls, not those that run', async () => {
+      const { files } = disk(1);
+      const { promise: prepared, reject: refuse } = Promise.withResolvers<void>();
+      const { outbox } = open({ files: { ...files, allocate: () => prepared }, segmentBytes: 100_000 });
+      let running = 0;
+      for (; outbox.accepting(WORKSPACE); running += 1) await outbox.appendStarted(startedCall(running));
+      expect(running).toBeGreaterThan(5);
+      for (let n = 0; n < running; n += 1) expect((await outbox.appendSettled(settledCall(n)))?.sequence).toBe(n + 1);
+      refuse(new Error('ENOSPC: no space left on device'));
+    });
+
     it('takes new calls again when there is space', async () => {
       const { files, grow } = disk(1);
       const { outbox } = open({ files, segmentBytes: 20_000 });

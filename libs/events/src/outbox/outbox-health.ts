@@ -49,7 +49,9 @@ export function createOutboxHealth({ writer, clock, logger }: { writer: SegmentW
     well(openCalls) {
       retry();
       if (failure !== undefined || lost) return false;
-      return !writer.starved || writer.freeBytes >= (openCalls + 1) * BYTES_PER_OPEN_CALL;
+      if (writer.freeBytes >= (openCalls + 1) * BYTES_PER_OPEN_CALL) return true;
+      // Space that is only being prepared is no promise: the disk may refuse it when those that run have used up the rest.
+      return !writer.starved && writer.reserveNow();
     },
     failed(error) {
       if (failure === undefined) logger?.error({ err: error }, 'the outbox cannot be written; new calls are refused');

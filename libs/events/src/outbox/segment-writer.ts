@@ -31,6 +31,8 @@ export interface SegmentWriter {
   probe(): void;
   /** Allocates what should be ready ahead; harmless when that is done or under way. */
   prepare(): Promise<void>;
+  /** Allocates one more segment at once, because the one that is being prepared may come too late or not at all. False when the disk has no space for it. */
+  reserveNow(): boolean;
   /** Resolves when everything written so far is on the disk. */
   sync(): Promise<void>;
   close(): Promise<void>;
@@ -69,15 +71,20 @@ export function createSegmentWriter({ dir, epoch, segmentBytes, files, logger, r
         const next = newSegment(dir, epoch, (lastIndex += 1));
         await files.allocate(next.path, segmentBytes);
         // Another was allocated at once meanwhile, behind this one, because records could not wait.
-        if (closed || (active !== undefined && active.index > next.index)) rmSync(next.path, { force: true });
+        const newest = spares.at(-1) ?? active;
+        if (closed || (newest !== undefined && newest.index > next.index)) rmSync(next.path, { force: true });
         else spares.push(next);
       }
       if (starved) logger?.info({}, 'the disk has space for the outbox again');
       starved = false;
     } catch (error) {
-      if (!starved) logger?.error({ err: error }, 'the disk has no space for another outbox segment; new calls are refused while there is still room for those that run');
-      starved = true;
+      starve(error);
     }
+  };
+
+  const starve = (error: unknown): void => {
+    if (!starved) logger?.error({ err: error }, 'the disk has no space for another outbox segment; new calls are refused while there is still room for those that run');
+    starved = true;
   };
 
   const activate = (): Segment => {
@@ -150,6 +157,18 @@ export function createSegmentWriter({ dir, epoch, segmentBytes, files, logger, r
       }
     },
     prepare,
+    reserveNow() {
+      if (closed) return false;
+      const next = newSegment(dir, epoch, (lastIndex += 1));
+      try {
+        files.allocateNow(next.path, segmentBytes);
+      } catch (error) {
+        starve(error);
+        return false;
+      }
+      spares.push(next);
+      return true;
+    },
     async sync() {
       const full = retired;
       retired = [];

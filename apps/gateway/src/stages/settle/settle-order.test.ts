@@ -108,6 +108,39 @@ describe('the order of the settle contract', () => {
     );
   });
 
+  it('what could not be recorded at its end is recorded once when the disk takes it: a withheld answer unbilled, a stream for what was sent, both counted as recorded', async () => {
+    let full = true;
+    const beforeAppend = (what: string): void => {
+      if (what === 'settled' && full) throw new Error('the disk is full');
+    };
+    for (const { script, stream } of [{ script: scripts.whole, stream: false }, { script: scripts.stream(...STREAM), stream: true }]) {
+      full = true;
+      await withGateway(
+        script,
+        async (gateway) => {
+          await (await gateway.chat({ stream })).text();
+          await eventually(() => expect(gateway.ends).toHaveLength(1));
+          const quota = (): number | undefined => gateway.view().quotas.find(({ window }) => window === 'month')?.used;
+          await gateway.late.retry();
+          expect([gateway.settled.length, gateway.late.waiting, quota()]).toEqual([0, 1, 0]);
+          full = false;
+          await gateway.late.retry();
+          await gateway.late.retry();
+          expect(gateway.settled).toHaveLength(1);
+          const [event] = gateway.settled;
+          expect(event).toMatchObject({ outcome: 'interrupted', error_code: 'metering_full', request_id: gateway.started[0]?.request_id });
+          // The provider's count stays in the attempt, whatever is billed.
+          expect(event?.attempts[0]?.usage).toMatchObject({ input: 5, output: 7 });
+          if (stream) expect(event?.billed_nanousd).toBeGreaterThan(0);
+          else expect(event).toMatchObject({ abort_case: 'no_bytes', billed_nanousd: 0, usage: { input: 0, output: 0 } });
+          expect(quota()).toBe(stream ? 12 : 0);
+          expect(gateway.view().inFlight).toBe(0);
+        },
+        { beforeAppend, change: (raw) => void Object.assign(raw.tenants['acme'] as object, { limits: { quotas: [{ id: 'month', meter: 'total_tokens', span: { kind: 'calendar', period: 'month' }, limit: 1e9, mode: 'hard' }] } }) },
+      );
+    }
+  });
+
   it('a client that leaves while the record is written changes nothing that is recorded', async () => {
     const { opened, open } = gate();
     await withGateway(

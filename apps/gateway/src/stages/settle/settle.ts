@@ -7,12 +7,14 @@ import {
   type LimitStore,
   type Refusal,
   totalTokens,
+  zeroUsage,
 } from '@sluice/contracts';
 import type { Call, CallFigures, Resolved } from '../../call.ts';
 import type { CompiledKey } from '../../compiled-config.ts';
 import type { Stage } from '../../stage.ts';
 import type { Estimator } from '../../metering/estimator.ts';
 import { inBandError, refusalResponse } from '../../http/refusal-response.ts';
+import type { LateRecord } from '../../metering/late-records.ts';
 import { settledEvent, type UnplacedSettled } from '../../metering/usage-events.ts';
 import { setAnswerHeaders } from '../relay/answer-headers.ts';
 import { figuresOf, outcomeOf } from './figures.ts';
@@ -26,6 +28,8 @@ export interface SettleDeps {
   readonly limits: LimitStore;
   readonly outbox: { appendSettled(event: UnplacedSettled): Promise<EventOrigin | undefined> };
   readonly estimator: Estimator;
+  /** Takes what the outbox did not take, and records and counts it when it does. */
+  readonly recordLater: (record: LateRecord) => void;
   /** The record at this place is in the quota counters now. */
   readonly onCounted: (origin: EventOrigin) => void;
   /** How long a client may take no byte of the end of its answer; 30 s when absent. */
@@ -61,6 +65,7 @@ export function createSettleStage(deps: SettleDeps): Stage {
         note(recorded);
         call.refusal = { code: 'metering_full', retryAfterMs: 5_000 };
         call.passThrough = undefined;
+        deps.recordLater({ event: withheldEvent(call, deps, figures as CallFigures), scope: call.key?.scope });
       }
       // A key in another workspace's place is answered as one that does not exist, so without its limits.
       if (call.view === undefined && call.key !== undefined && call.refusal?.code !== 'unauthenticated') await lookAtLimits(call, call.key, deps.limits).catch(note);
@@ -69,7 +74,7 @@ export function createSettleStage(deps: SettleDeps): Stage {
       const steps: (() => void | Promise<void>)[] = [
         () => sendLast(call, deps, figures),
         async () => {
-          await release(call, deps, figures, recorded instanceof Error ? undefined : recorded);
+          await (recorded instanceof Error ? release(call, deps, undefined, undefined) : release(call, deps, figures, recorded));
           if (recorded !== undefined && !(recorded instanceof Error)) deps.onCounted(recorded);
         },
         () => giveVerdict(call),
@@ -104,6 +109,16 @@ async function record(call: Call, deps: SettleDeps, figures: CallFigures): Promi
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }
+}
+
+/**
+ * What is recorded later of a call that could not be recorded at its end, and whose last byte was withheld for that: it was
+ * interrupted. A whole answer that was not sent is not billed; of a stream what was sent is.
+ */
+function withheldEvent(call: Call, { clock }: SettleDeps, figures: CallFigures): UnplacedSettled {
+  const sent = call.response.committed;
+  const withheld: CallFigures = { ...figures, outcome: 'interrupted', ...(sent ? {} : { abortCase: 'no_bytes', usage: zeroUsage(), billedNanoUsd: 0 }) };
+  return settledEvent(call, withheld, statusOf(call), 'metering_full', clock);
 }
 
 /** Everything goes back when nothing was used; else quotas and buckets are trued up. A second release changes nothing. */
