@@ -1,7 +1,7 @@
 import { classOf, HASH_SEED, hashStep, lowerOf, mixHash, WORD } from './characters.ts';
 
 /** Text beyond this is not looked at, UTF-16 code units. */
-const LOOKED_AT = 8_192;
+const LOOKED_AT = 4_096;
 /** Inside a word, with a mark at either end. */
 const GRAM = 4;
 const WORD_MARK = 1;
