@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 
 /** The React apps, built by Vite into `dist`. */
 const WEB_APPS = ['apps/console', 'apps/operator-console'] as const;
@@ -30,8 +31,25 @@ export function isStale(root: string, app: string): boolean {
  */
 export async function buildWebPages(root: string, signal?: AbortSignal): Promise<string[]> {
   const stale = WEB_APPS.filter((app) => isStale(root, app));
-  await Promise.all(stale.map((app) => build(root, app, signal)));
+  await Promise.all(stale.map((app) => buildOrWait(root, app, signal)));
   return stale;
+}
+
+/** What Vite says where another process builds the same pages, as two stacks do that start at once on a new checkout. */
+const BUILT_ELSEWHERE = /another Vite build process/i;
+const WAIT_MS = 120_000;
+
+async function buildOrWait(root: string, app: string, signal: AbortSignal | undefined): Promise<void> {
+  const until = performance.now() + WAIT_MS;
+  for (;;) {
+    try {
+      return await build(root, app, signal);
+    } catch (error) {
+      if (!(error instanceof Error) || !BUILT_ELSEWHERE.test(error.message) || performance.now() > until) throw error;
+      await delay(500, undefined, signal === undefined ? {} : { signal });
+      if (!isStale(root, app)) return;
+    }
+  }
 }
 
 function build(root: string, app: string, signal: AbortSignal | undefined): Promise<void> {
