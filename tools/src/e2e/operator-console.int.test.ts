@@ -67,6 +67,8 @@ describe('the operator console in a browser', () => {
     await eventually(async () => {
       expect(await page.locator('[data-provider="primary"] .badge.bad').first().innerText()).toMatch(/open/);
       expect(await page.locator('[data-provider="secondary"]').innerText()).toMatch(/0 of [1-9]/);
+      // What holds all the time is told after the seconds in which streams are cut.
+      expect((await verdicts('provider down primary')).slice(0, 3)).toEqual(['as expected', 'as expected', 'as expected']);
     }, slowly);
     await page.getByRole('button', { name: 'Stop all' }).click();
     await eventually(async () => {
