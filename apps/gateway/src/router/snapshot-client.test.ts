@@ -1,3 +1,4 @@
+import { ROUTER_SNAPSHOT_FORMAT } from '@sluice/contracts';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -95,7 +96,7 @@ it('that hangs is given up and asked again', async () => {
 }, 30_000);
 
 it.each([
-  ['of a newer format', event({ ...named('0X'), format: 2 }), /format 2; this version reads up to 1/],
+  ['of a newer format', event({ ...named('0X'), format: ROUTER_SNAPSHOT_FORMAT + 1 }), new RegExp(`format ${ROUTER_SNAPSHOT_FORMAT + 1}; this version reads up to ${ROUTER_SNAPSHOT_FORMAT}`)],
   ['that is none', event({ hello: 1 }), /not a router snapshot/],
   ['that is no JSON', 'event: snapshot\ndata: {{{\n\n', /JSON/],
   ['whose arms do not fit', event({ ...named('0X'), control: { ...named('0X').control, arms: [{ model: 'x', theta: [1], inverse: [[1]], n: 0 }] } }), /dimensions/],
