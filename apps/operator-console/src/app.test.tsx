@@ -46,6 +46,7 @@ describe('the operator console', () => {
     expect(await screen.findByText(/configuration 8/)).toBeTruthy();
     act(() => console.breakStream());
     expect((await screen.findByRole('alert')).textContent).toMatch(/stands still/);
+    expect(screen.queryByText('Nothing is degraded.')).toBeNull();
     act(() => console.push({ ...QUIET, config_version: 9 }));
     expect(await screen.findByText(/configuration 9/)).toBeTruthy();
     expect(screen.queryByRole('alert')).toBeNull();

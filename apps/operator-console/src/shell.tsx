@@ -59,16 +59,16 @@ export function Shell({ api, onSignedOut }: { api: OperatorApi; onSignedOut: () 
             The control plane does not answer, so this picture stands still. Inference goes on without it. {lost}
           </p>
         )}
-        {picture === undefined ? lost === undefined && <p className="muted">Waiting for the first picture…</p> : <Page place={place} api={api} picture={picture} />}
+        {picture === undefined ? lost === undefined && <p className="muted">Waiting for the first picture…</p> : <Page place={place} api={api} picture={picture} still={lost !== undefined} />}
       </main>
     </>
   );
 }
 
-function Page({ place, api, picture }: { place: Place; api: OperatorApi; picture: OperatorState }) {
+function Page({ place, api, picture, still }: { place: Place; api: OperatorApi; picture: OperatorState; still: boolean }) {
   switch (place.page) {
     case 'overview':
-      return <Overview api={api} picture={picture} />;
+      return <Overview api={api} picture={picture} still={still} />;
     case 'chaos':
       return <ChaosPage api={api} picture={picture} />;
     case 'tenant':

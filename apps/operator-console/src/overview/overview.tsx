@@ -9,11 +9,12 @@ import { Queues } from './queues.tsx';
 import { Tenants } from './tenants.tsx';
 
 /** The live picture during an incident: who is affected, which provider is ill, what waits where. */
-export function Overview({ api, picture }: { api: OperatorApi; picture: OperatorState }) {
+export function Overview({ api, picture, still }: { api: OperatorApi; picture: OperatorState; still: boolean }) {
   const open = picture.chaos_reports.filter(({ phase }) => phase !== 'done');
   return (
     <>
-      <Problems problems={picture.problems} />
+      {/* A picture that stands still says nothing of now. */}
+      {!still && <Problems problems={picture.problems} />}
       {open.length > 0 && <ChaosReports api={api} reports={open} now={Date.parse(picture.at)} title="Broken on purpose" />}
       <Tenants picture={picture} />
       <div className="columns">
