@@ -30,6 +30,7 @@ export * from './api/chaos.ts';
 export * from './api/stack.ts';
 export * from './api/service-auth.ts';
 export * from './api/router.ts';
+export * from './api/router-policies.ts';
 export * from './api/platform.ts';
 export * from './api/tenant-upstream.ts';
 export * from './api/console.ts';

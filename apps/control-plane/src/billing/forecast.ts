@@ -31,12 +31,12 @@ export function forecastTokens({ nowMs, monthStartMs, monthEndMs, usedTokens, da
     const passed = (nowMs - monthStartMs) / DAY_MS;
     if (passed < 1 / 24) return undefined;
     const perDay = usedTokens / passed;
-    return { method: 'rate of the month so far; range from no further use to twice the rate', ...rounded(usedTokens, perDay * daysLeft, perDay * daysLeft), perDay };
+    return { method: 'At the rate of the month so far; the range is from no further use to twice that rate.', ...rounded(usedTokens, perDay * daysLeft, perDay * daysLeft), perDay };
   }
   const perDay = days.reduce((sum, tokens) => sum + tokens, 0) / days.length;
   const variance = days.length < 2 ? perDay ** 2 : days.reduce((sum, tokens) => sum + (tokens - perDay) ** 2, 0) / (days.length - 1);
   return {
-    method: `used so far and the mean of the last ${days.length} complete ${days.length === 1 ? 'day' : 'days'} for each day left; the range holds 80 % if days vary as they did`,
+    method: `Used so far, and the mean of the last ${days.length} complete ${days.length === 1 ? 'day' : 'days'} for each day left; the range holds 80 % if days vary as they did.`,
     ...rounded(usedTokens, perDay * daysLeft, Z80 * Math.sqrt(variance * daysLeft)),
     perDay,
   };
