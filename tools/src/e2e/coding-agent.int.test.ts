@@ -61,6 +61,40 @@ describe('a coding agent', () => {
     expect(replies.map((reply) => reply.stop_reason)).toEqual(['tool_use', 'end_turn']);
   });
 
+  it('is never left in silence by a provider that thinks for long: the head comes within the hold, then signs of life in its dialect until the first content', async () => {
+    const wait = async (path: string, key: string, sign: string, content: string) => {
+      const startedAt = performance.now();
+      const response = await fetch(`${stack.url}${path}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'sim-small', max_tokens: 50, stream: true, messages: [{ role: 'user', content: 'Think.' }], sim: { ttft_ms: 32_000, chunk_ms: 0, output_tokens: 3 } }),
+      });
+      const headMs = performance.now() - startedAt;
+      const arrivals: number[] = [startedAt];
+      let text = '';
+      for await (const chunk of response.body ?? []) {
+        arrivals.push(performance.now());
+        text += new TextDecoder().decode(chunk);
+      }
+      const gaps = arrivals.slice(1).map((at, i) => at - (arrivals[i] ?? at));
+      return { status: response.status, headMs, signs: text.split(sign).length - 1, signsFirst: text.indexOf(sign) >= 0 && text.indexOf(sign) < text.indexOf(content), longestGapMs: Math.max(...gaps), text };
+    };
+    const [anthropic, openai] = await Promise.all([
+      wait('/v1/messages?beta=true', keyOf('agent-prod'), 'event: ping', 'content_block_delta'),
+      wait('/v1/chat/completions', keyOf('gpt-prod'), '\n:', '"content"'),
+    ]);
+    for (const { status, headMs, longestGapMs } of [anthropic, openai]) {
+      expect(status).toBe(200);
+      expect(headMs).toBeLessThan(12_000);
+      expect(longestGapMs).toBeLessThan(22_000);
+    }
+    expect(anthropic).toMatchObject({ signsFirst: true });
+    expect(anthropic.signs).toBeGreaterThanOrEqual(2);
+    expect(anthropic.text).toContain('message_stop');
+    expect(openai.text).toMatch(/^:|\n:/);
+    expect(openai.text).toContain('[DONE]');
+  }, 90_000);
+
   it('finds the models without a redirect, whatever asks', async () => {
     for (const [path, headers] of [['/v1/models', { 'x-api-key': keyOf('acme-prod') }], ['/v1/models/sim-small', { authorization: `Bearer ${keyOf('acme-prod')}` }]] as const) {
       expect((await fetch(`${stack.url}${path}`, { headers, redirect: 'error' })).status).toBe(200);
