@@ -46,10 +46,11 @@ export function writeExchange(levels: readonly TierLevel[], asked: readonly Judg
 
 function reportOf(level: TierLevel, everything: boolean, { number, leaseShare, monotonicMs }: ExchangeOptions): object {
   if (level.handIn) level.batch = FIRST_BATCH;
-  const idle = level.handIn;
-  const wants = level.aim(leaseShare, monotonicMs);
+  // A level that is only looked at, or gives all back, is lent nothing: what one gateway holds, the others see as taken.
+  const resting = level.handIn || (!everything && !level.dirty);
+  const wants = level.aim(resting ? 0 : leaseShare, monotonicMs);
   const { shares, share } = level;
-  const kept = (free: number, want: number): number => (everything || share ? 0 : Math.max(0, Math.min(free, want)));
+  const kept = (free: number, want: number): number => (everything || share ? 0 : Math.max(0, resting ? free : Math.min(free, want)));
   // Of the local share only what is missing from it is told: the authority's own bucket has filled meanwhile.
   const requestsLeft = share ? level.requestsFree - shares.requests : level.requestsFree;
   const tokensLeft = share ? level.tokensFree - shares.tokens : level.tokensFree;
@@ -63,7 +64,7 @@ function reportOf(level: TierLevel, everything: boolean, { number, leaseShare, m
   level.windowsSent = level.windows;
   const windows = level.windows.map((window) => {
     const loan = window.loan as WindowLoan;
-    const want = idle || leaseShare === 0 || !Number.isFinite(window.threshold) ? 0 : Math.ceil(level.batch * loan.typical);
+    const want = resting || leaseShare === 0 || !Number.isFinite(window.threshold) ? 0 : Math.ceil(level.batch * loan.typical);
     const free = kept(loan.free, want);
     loan.free = free;
     loan.heldSent = loan.out + free;
@@ -75,7 +76,7 @@ function reportOf(level: TierLevel, everything: boolean, { number, leaseShare, m
   level.share = false;
   level.dirty = false;
   level.handIn = false;
-  const ask = (want: number, free: number): number => (idle ? 0 : Math.max(0, want - free));
+  const ask = (want: number, free: number): number => (resting ? 0 : Math.max(0, want - free));
   return {
     r: requestsLeft - requestsKept,
     t: tokensLeft - tokensKept,

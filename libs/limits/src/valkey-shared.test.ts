@@ -194,6 +194,17 @@ describe('the local tier', () => {
     expect(exchanges).toBeLessThan(600);
   }, 30_000);
 
+  it('borrows nothing by looking, so that each gateway shows what was used and nothing else', async () => {
+    const { clock, gateway } = cell();
+    const [a, b] = [gateway({ flushMs: 250 }), gateway()];
+    const scope = scopeOf({ quotas: hour(1e9) });
+    for (let i = 0; i < 20; i++) await a.settle(await leaseOf(a, scope, 40), used(25));
+    const shown = async (): Promise<(number | undefined)[]> => [(await a.view(scope)).quotas[0]?.used, (await b.view(scope)).quotas[0]?.used];
+    clock.advance(1_500);
+    await eventually(async () => expect(await shown()).toEqual([500, 500]));
+    for (let i = 0; i < 5; i++) expect(await shown()).toEqual([500, 500]);
+  });
+
   it('gives back what it does not use, so that another gateway has it', async () => {
     const { clock, gateway } = cell();
     const scope = scopeOf({ concurrency: { inFlight: 100, queued: 0 } });

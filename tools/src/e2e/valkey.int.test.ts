@@ -72,6 +72,21 @@ async function startSecond(env: Readonly<Record<string, string>>): Promise<Secon
 const fast = { output_tokens: 1, ttft_ms: 0, chunk_ms: 0 };
 const long = { output_tokens: 1, ttft_ms: 60_000 };
 
+/** Calls that hang until they are aborted, and how many of them have been shed so far: a shed call may come back after the others hang. */
+function hang(url: string, key: string, count: number, signal: AbortSignal): { readonly calls: Promise<unknown>; readonly shed: number } {
+  let shed = 0;
+  const calls = Array.from({ length: count }, async () => {
+    const answer = await chat(url, { key, sim: long, stream: true, signal }).catch(() => undefined);
+    if (answer?.status === 503) shed += 1;
+  });
+  return {
+    calls: Promise.all(calls),
+    get shed() {
+      return shed;
+    },
+  };
+}
+
 /** A call that is made again when its connection, kept from earlier, was closed under it: it was not admitted then. */
 async function send(url: string, key: string): Promise<ChatAnswer> {
   try {
@@ -108,6 +123,12 @@ beforeAll(async () => {
   });
   second = await startSecond(env);
 }, 150_000);
+
+const hanging: AbortController[] = [];
+afterEach(() => {
+  // Calls of a test that failed would hold slots in the next one.
+  for (const controller of hanging.splice(0)) controller.abort();
+});
 afterAll(async () => {
   // Also after a start that failed half way.
   const ended = await Promise.allSettled(([second, first, redis] as ({ stop(): Promise<void> } | undefined)[]).map((part) => part?.stop()));
@@ -181,22 +202,21 @@ describe('two gateways and one Valkey', () => {
   it('a gateway that stood still for 30 s holds nothing twice and frees nothing twice', async () => {
     const key = keyOf('paused-prod');
     const calls = new AbortController();
-    const hold = (url: string, count: number): Promise<ChatAnswer | undefined>[] =>
-      Array.from({ length: count }, () => chat(url, { key, sim: long, stream: true, signal: calls.signal }).catch(() => undefined));
+    hanging.push(calls);
     const inFlight = async (): Promise<number> => (await first.stats('primary')).in_flight;
     const probe = async (): Promise<number> => (await chat(first.url, { key, sim: fast })).status;
     const before = await inFlight();
-    const ofPaused = hold(second.url, 40);
+    const ofPaused = hang(second.url, key, 40, calls.signal);
     await eventually(async () => expect(await inFlight()).toBe(before + 40), { timeoutMs: 10_000 });
     expect(await probe()).toBe(503);
     process.kill(second.process.pid, 'SIGSTOP');
     const stoppedAt = performance.now();
-    let ofOther: Promise<ChatAnswer | undefined>[];
+    let ofOther: ReturnType<typeof hang>;
     try {
       // Taken for dead after the liveness time: the other may fill the whole bulkhead, and not a slot more.
       await eventually(async () => expect(await probe()).toBe(200), { timeoutMs: 2 * LIVENESS_MS, everyMs: 200 });
-      ofOther = hold(first.url, 50);
-      await eventually(async () => expect(await inFlight()).toBe(before + 80), { timeoutMs: 10_000 });
+      ofOther = hang(first.url, key, 50, calls.signal);
+      await eventually(async () => expect([await inFlight(), ofOther.shed]).toEqual([before + 80, 10]), { timeoutMs: 10_000 });
       expect(await probe()).toBe(503);
       await new Promise((resolve) => setTimeout(resolve, Math.max(0, 30_000 - (performance.now() - stoppedAt))));
     } finally {
@@ -206,34 +226,36 @@ describe('two gateways and one Valkey', () => {
     await eventually(async () => expect((await chat(second.url, { key, sim: fast })).status).toBe(503), { timeoutMs: 15_000, everyMs: 200 });
     expect(await probe()).toBe(503);
     calls.abort();
-    const ended = await Promise.all([...ofPaused, ...ofOther]);
-    expect(ended.filter((answer) => answer?.status === 503)).toHaveLength(10);
+    await Promise.all([ofPaused.calls, ofOther.calls]);
+    expect([ofPaused.shed, ofOther.shed]).toEqual([0, 10]);
     await eventually(async () => expect([await probe(), (await chat(second.url, { key, sim: fast })).status]).toEqual([200, 200]), { timeoutMs: 15_000, everyMs: 200 });
-    // Each slot came back once: exactly 40 fit again.
+    // What the probes left with each gateway goes back after a second without calls; then each slot must have come back once: exactly 40 fit again.
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
     const again = new AbortController();
-    const refilled = Array.from({ length: 60 }, (_, i) => chat(i % 2 === 0 ? first.url : second.url, { key, sim: long, stream: true, signal: again.signal }).catch(() => undefined));
-    await eventually(async () => expect(await inFlight()).toBe(before + 40), { timeoutMs: 10_000 });
+    hanging.push(again);
+    const refilled = hang(first.url, key, 60, again.signal);
+    await eventually(async () => expect([await inFlight(), refilled.shed]).toEqual([before + 40, 20]), { timeoutMs: 10_000 });
     again.abort();
-    expect((await Promise.all(refilled)).filter((answer) => answer?.status === 503)).toHaveLength(20);
+    await refilled.calls;
   }, 120_000);
 
   it('the 40 slots of a killed gateway are free again, once, within the liveness time, and the other has the whole limit', async () => {
     const key = keyOf('held-prod');
-    const hanging = Array.from({ length: 40 }, () => chat(second.url, { key, sim: long, stream: true }).catch(() => undefined));
+    const ofKilled = Array.from({ length: 40 }, () => chat(second.url, { key, sim: long, stream: true }).catch(() => undefined));
     await eventually(async () => expect((await first.stats('primary')).in_flight).toBeGreaterThanOrEqual(40), { timeoutMs: 10_000 });
     expect((await chat(first.url, { key, sim: fast })).status).toBe(503);
     await second.process.kill();
     const killedAt = performance.now();
-    await Promise.all(hanging);
+    await Promise.all(ofKilled);
     expect((await chat(first.url, { key, sim: fast })).status).toBe(503);
     await eventually(async () => expect((await chat(first.url, { key, sim: fast })).status).toBe(200), { timeoutMs: 2 * LIVENESS_MS, everyMs: 100 });
     expect(performance.now() - killedAt).toBeLessThan(LIVENESS_MS + 2_000);
     const controller = new AbortController();
-    const again = Array.from({ length: 60 }, () => chat(first.url, { key, sim: long, stream: true, signal: controller.signal }).catch(() => undefined));
-    await eventually(async () => expect((await first.stats('primary')).in_flight).toBe(40), { timeoutMs: 10_000 });
+    hanging.push(controller);
+    const again = hang(first.url, key, 60, controller.signal);
+    await eventually(async () => expect([(await first.stats('primary')).in_flight, again.shed]).toEqual([40, 20]), { timeoutMs: 10_000 });
     controller.abort();
-    const answers = await Promise.all(again);
-    expect(answers.filter((answer) => answer?.status === 503)).toHaveLength(20);
+    await again.calls;
   }, 60_000);
 
   it('and after that the one that is left admits the whole 50 requests a second', async () => {
