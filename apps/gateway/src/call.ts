@@ -17,7 +17,7 @@ import type {
   TokenUsage,
   UsageSource,
 } from '@sluice/contracts';
-import type { BreakerPass } from '@sluice/resilience';
+import type { Account, BreakerPass } from '@sluice/resilience';
 import type { CancelToken } from './cancel-token.ts';
 import type { ClientResponse } from './http/client-response.ts';
 import type { CompiledConfig, CompiledKey } from './compiled-config.ts';
@@ -151,6 +151,8 @@ export interface Call {
   rateUse: RateUse | undefined;
   /** Verdict on the provider that answers, owed until the answer's end. */
   verdict: BreakerPass | undefined;
+  /** The account of the provider that answers. */
+  account: Account | undefined;
   /** Timers of the attempt stage, stopped by settle. */
   stopTimers: (() => void) | undefined;
   // relay, settle

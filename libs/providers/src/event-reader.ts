@@ -1,6 +1,7 @@
 import type { StreamReader, TokenUsage, UpstreamFault } from '@sluice/contracts';
 import { learnTemplate, type EventTemplate } from './event-template.ts';
 import { createSseDecoder, type SseEvent } from './sse-codec.ts';
+import { textLength } from './token-count.ts';
 
 /** What a dialect learns from its events; the fields are read by the relay. */
 export interface StreamFacts {
@@ -84,7 +85,7 @@ export function createEventReader(inspect: Inspect, maxLineBytes?: number): Stre
   function learn(event: SseEvent, { key, value }: NonNullable<StreamFacts['repeats']>, chars: number): void {
     const template = learnTemplate(event.bytes, key, value);
     if (template === undefined) return;
-    known[learned % MAX_TEMPLATES] = { template, moreChars: chars - value.length };
+    known[learned % MAX_TEMPLATES] = { template, moreChars: chars - textLength(value) };
     learned += 1;
   }
 

@@ -5,7 +5,7 @@ import { learnTemplate } from './event-template.ts';
 import { createOpenaiStreamReader } from './openai/stream-reader.ts';
 
 const CALL: InboundCall = { operation: 'chat', bytes: Buffer.alloc(0), body: {}, stream: true, wantsUsage: false, forwardHeaders: {} };
-const text = fc.oneof(fc.string(), fc.string({ unit: 'grapheme' }), fc.constantFrom('', '"', '\\', '\\"', 'a"content":"b', '\n\n', '"}', '😀', 'é', '","obfuscation":"x', '\u0000'));
+const text = fc.oneof(fc.string(), fc.string({ unit: 'grapheme' }), fc.constantFrom('', '"', '\\', '\\"', 'a"content":"b', '水门', '\n\n', '"}', '😀', 'é', '","obfuscation":"x', '\u0000'));
 
 const openai = (fields: object, usage: unknown = null): string => `data: ${JSON.stringify({ id: 'c', model: 'm', choices: [fields], usage })}\n\n`;
 const anthropic = (type: string, fields: object): string => `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
@@ -68,7 +68,8 @@ describe('a template', () => {
     ['plain text', event('one'), event('three'), 5],
     ['an empty text', event('one'), event(''), 0],
     ['escapes', event('one'), event('a\\n\\"\\u00e9'), 4],
-    ['characters of several bytes', event('one'), event('é😀'), 3],
+    ['characters of several bytes', event('one'), event('éß'), 2],
+    ['wide characters, which weigh three', event('one'), event('é水门😀'), 1 + 2 * 3 + 2 * 3],
     ['other padding', event('one', ',"obfuscation":"abc"'), event('two', ',"obfuscation":"x"'), 3],
   ])('measures %s', (_what, first, next, chars) => expect(measure(first, next)).toBe(chars));
 

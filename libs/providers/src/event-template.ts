@@ -1,3 +1,5 @@
+import { textLength } from './token-count.ts';
+
 const BACKSLASH = 0x5c;
 const SPACE = 0x20;
 const ASCII_END = 0x80;
@@ -14,7 +16,7 @@ const PADDING = '"obfuscation":"';
  */
 export interface EventTemplate {
   /**
-   * Measures an event that has this wording: characters (UTF-16 units) of its text, or -1 when it is another event.
+   * Measures an event that has this wording: the length of its text as `textLength` counts it, or -1 when it is another event.
    *
    * @param text the bytes that the event is in, read as latin1.
    * @param start offset of the event.
@@ -62,9 +64,13 @@ function createTemplate(head: string, middle: string, last: string | undefined):
         at = paddingEnd + last.length;
       }
       if (at !== end) return -1;
-      return isPlain(text, valueStart, valueEnd) ? valueEnd - valueStart : (decode(bytes, valueStart, valueEnd)?.length ?? -1);
+      return isPlain(text, valueStart, valueEnd) ? valueEnd - valueStart : lengthOf(decode(bytes, valueStart, valueEnd));
     },
   };
+}
+
+function lengthOf(value: string | undefined): number {
+  return value === undefined ? -1 : textLength(value);
 }
 
 /** Where the value of the only member with one of two spellings begins, or -1. */

@@ -50,6 +50,7 @@ export function createCall({ id, request, response, cancel, config, dialect, ope
     answer: undefined,
     rateUse: undefined,
     verdict: undefined,
+    account: undefined,
     stopTimers: undefined,
     tail: undefined,
     stoppedByQuota: false,

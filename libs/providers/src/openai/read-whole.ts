@@ -15,19 +15,28 @@ export function readOpenaiWhole(body: Buffer): WholeAnswer | UpstreamFault {
   for (const item of Array.isArray(answer.choices) ? answer.choices : []) {
     const choice = asObject(item);
     const message = asObject(choice?.message);
-    outputChars += textLength(message?.content) + textLength(message?.refusal) + toolChars(message?.tool_calls);
+    outputChars += textLength(message?.content) + otherChars(message);
     if (typeof choice?.finish_reason === 'string') finishReason ??= choice.finish_reason;
   }
   return { usage: openaiUsage(answer.usage), finishReason, model: typeof answer.model === 'string' ? answer.model : undefined, outputChars };
 }
 
-/** Characters of tool calls, whole or as deltas. */
-export function toolChars(calls: unknown): number {
-  if (!Array.isArray(calls)) return 0;
-  let chars = 0;
-  for (const call of calls) {
-    const fn = asObject(asObject(call)?.function);
-    chars += textLength(fn?.name) + textLength(fn?.arguments);
-  }
-  return chars;
+/** Base64 of the audio of one token: 50 ms of 24 kHz in 16 bits, the only form in which audio is streamed. */
+const AUDIO_CHARS_PER_TOKEN = 3_200;
+const TEXT_CHARS_PER_TOKEN = 4;
+
+/** Length of all that a message or delta says beside its plain text: refusal, tool calls (the legacy function call too), reasoning, speech. */
+export function otherChars(part: Readonly<Record<string, unknown>> | undefined): number {
+  if (part === undefined) return 0;
+  let chars = textLength(part.refusal) + textLength(part.reasoning_content) + textLength(part.reasoning) + callChars(part.function_call);
+  if (Array.isArray(part.tool_calls)) for (const call of part.tool_calls) chars += callChars(asObject(call)?.function);
+  const audio = asObject(part.audio);
+  if (audio === undefined) return chars;
+  const spoken = typeof audio.data === 'string' ? Math.ceil((audio.data.length * TEXT_CHARS_PER_TOKEN) / AUDIO_CHARS_PER_TOKEN) : 0;
+  return chars + spoken + textLength(audio.transcript);
+}
+
+function callChars(value: unknown): number {
+  const fn = asObject(value);
+  return textLength(fn?.name) + textLength(fn?.arguments);
 }

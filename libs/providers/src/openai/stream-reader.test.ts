@@ -60,6 +60,19 @@ describe('the reader of OpenAI streams', () => {
     expect(reader).toMatchObject({ outputChars: 2, ended: false, fault: { kind: 'server' } });
   });
 
+  it.each([
+    ['Chinese, where a character is most of a token', { content: '你好世界' }, 12],
+    ['a legacy function call', { function_call: { name: 'ab', arguments: '{}' } }, 4],
+    ['a tool call', { tool_calls: [{ index: 0, function: { name: 'ab', arguments: '{}' } }] }, 4],
+    ['reasoning', { reasoning_content: 'because' }, 7],
+    ['a second of speech, twenty tokens', { audio: { data: 'A'.repeat(64_000) } }, 80],
+    ['what was spoken', { audio: { transcript: 'Hello' } }, 5],
+  ])('measures %s for the estimate of an answer that breaks off', (_what, delta, chars) => {
+    const reader = read();
+    reader.push(Buffer.from(chunk({ choices: [{ index: 0, delta }] })));
+    expect(reader).toMatchObject({ contentSeen: true, outputChars: chars });
+  });
+
   it('forwards nothing after the end', () => {
     expect(forwarded(read(), content('a') + DONE + content('b'))).toBe(content('a') + DONE);
   });

@@ -2,7 +2,7 @@ import type { InboundCall, StreamReader } from '@sluice/contracts';
 import { kindOfError } from '../classify-status.ts';
 import { createEventReader, parseData, type StreamFacts } from '../event-reader.ts';
 import { asObject, textLength } from '../token-count.ts';
-import { toolChars } from './read-whole.ts';
+import { otherChars } from './read-whole.ts';
 import { openaiUsage } from './usage.ts';
 
 /** Reads a stream of chat completion chunks; the usage chunk is kept from callers that did not ask for it. */
@@ -36,8 +36,7 @@ export function createOpenaiStreamReader(call: InboundCall): StreamReader {
 
 function noteChoice(choice: Readonly<Record<string, unknown>> | undefined, facts: StreamFacts): void {
   const delta = asObject(choice?.delta);
-  const tools = toolChars(delta?.tool_calls);
-  const chars = textLength(delta?.content) + textLength(delta?.refusal) + textLength(delta?.reasoning_content) + textLength(delta?.reasoning) + tools;
+  const chars = textLength(delta?.content) + otherChars(delta);
   facts.outputChars += chars;
   if (chars > 0 || asObject(delta?.audio) !== undefined) facts.contentSeen = true;
   if (typeof choice?.finish_reason === 'string') {

@@ -101,6 +101,7 @@ export async function sendAttempt(
       record.status = result.status;
       call.answer = result;
       call.verdict = pass;
+      call.account = capacity.account;
       accountAccepted(call.id, deps, capacity, use);
       return ANSWERED;
     case 'cancelled':

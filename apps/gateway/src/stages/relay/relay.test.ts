@@ -70,6 +70,16 @@ describe('a stream', () => {
     });
   });
 
+  it('that meets the rate limit after content rests the account that it used', async () => {
+    const limited = 'data: {"error":{"message":"Rate limit reached","type":"rate_limit_exceeded","code":"rate_limit_exceeded"}}\n\n';
+    await withGateway(scripts.stream(CHUNK_ROLE, contentChunk('Hi'), limited), async (gateway) => {
+      expect(await text(gateway)).toContain('The model provider is limiting requests.');
+      await eventually(() => expect(gateway.settled).toHaveLength(1));
+      expect((await gateway.chat({})).status).toBe(429);
+      expect(gateway.settled).toHaveLength(1);
+    });
+  });
+
   it('that falls silent after content is recorded as a timeout of its attempt', async () => {
     await withGateway(
       scripts.streamThenHang(contentChunk('Hi')),

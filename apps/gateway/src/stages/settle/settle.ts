@@ -192,8 +192,11 @@ function giveVerdict(call: Call): void {
   const { verdict, answer } = call;
   if (verdict === undefined) return;
   call.verdict = undefined;
+  const fault = answer?.kind === 'stream' ? answer.fault : undefined;
+  // Told within the answer, where it has no status of its own: the next call hears whether it is the rate or the account.
+  if (fault?.kind === 'rate_limited' || fault?.kind === 'account') call.account?.rateLimited(fault.retryAfterMs);
   if (answer?.kind !== 'stream' || answer.reader.ended) verdict.succeed();
-  else if (answer.fault !== undefined && countsAgainst(answer.fault, (call.plan as AttemptPlan).deadlines, answer.attempt.provider)) verdict.fail();
+  else if (fault !== undefined && countsAgainst(fault, (call.plan as AttemptPlan).deadlines, answer.attempt.provider)) verdict.fail();
   else verdict.ignore();
 }
 

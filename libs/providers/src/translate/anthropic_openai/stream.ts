@@ -1,6 +1,6 @@
 import type { StreamReader } from '@sluice/contracts';
 import { parseData, type StreamFacts } from '../../event-reader.ts';
-import { asObject } from '../../token-count.ts';
+import { asObject, textLength } from '../../token-count.ts';
 import { openaiUsage } from '../../openai/usage.ts';
 import { asArray, asText, type Json } from '../carrier.ts';
 import { createTranslatingReader } from '../translating-reader.ts';
@@ -43,7 +43,7 @@ export function createMessageEventReader(): StreamReader {
   }
 
   function text(value: string, facts: StreamFacts): string {
-    facts.outputChars += value.length;
+    facts.outputChars += textLength(value);
     facts.contentSeen = true;
     const out = open === 'text' ? '' : begin('text', '{"type":"text","text":""}');
     return `${out}${event('content_block_delta', `,"index":${block},"delta":{"type":"text_delta","text":${JSON.stringify(value)}}`)}`;
@@ -56,7 +56,7 @@ export function createMessageEventReader(): StreamReader {
     let at = tools.get(key);
     if (at === undefined) {
       const name = asText(made?.name) ?? '';
-      facts.outputChars += name.length;
+      facts.outputChars += textLength(name);
       facts.contentSeen = true;
       out = begin('tool', `{"type":"tool_use","id":${JSON.stringify(call.id ?? '')},"name":${JSON.stringify(name)},"input":{}}`);
       at = block;
@@ -68,7 +68,7 @@ export function createMessageEventReader(): StreamReader {
       facts.fault = { kind: 'malformed', status: 200, detail: 'arguments of a tool call that another one had ended' };
       return '';
     }
-    facts.outputChars += args.length;
+    facts.outputChars += textLength(args);
     return `${out}${event('content_block_delta', `,"index":${block},"delta":{"type":"input_json_delta","partial_json":${JSON.stringify(args)}}`)}`;
   }
 
@@ -84,7 +84,7 @@ export function createMessageEventReader(): StreamReader {
     }
     for (const call of asArray(delta?.tool_calls) ?? []) out += tool(asObject(call) ?? {}, facts);
     if (typeof delta?.reasoning_content === 'string') {
-      facts.outputChars += delta.reasoning_content.length;
+      facts.outputChars += textLength(delta.reasoning_content);
       facts.contentSeen = true;
     }
     if (typeof value?.finish_reason === 'string') {

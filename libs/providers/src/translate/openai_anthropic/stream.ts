@@ -56,7 +56,7 @@ export function createChatChunkReader(call: InboundCall, nowMs: () => number): S
   }
 
   function content(text: string, facts: StreamFacts): string {
-    facts.outputChars += text.length;
+    facts.outputChars += textLength(text);
     facts.contentSeen = true;
     return chunk(`{"content":${JSON.stringify(text)}}`);
   }
@@ -66,7 +66,7 @@ export function createChatChunkReader(call: InboundCall, nowMs: () => number): S
     if (typeof value?.partial_json === 'string') {
       if (value.partial_json === '') return '';
       if (open === 'json') return content(value.partial_json, facts);
-      facts.outputChars += value.partial_json.length;
+      facts.outputChars += textLength(value.partial_json);
       return chunk(`{"tool_calls":[{"index":${calls - 1},"function":{"arguments":${JSON.stringify(value.partial_json)}}}]}`);
     }
     // Thoughts are not shown, but they are output: the answer has begun.
