@@ -6,7 +6,7 @@ import { systemClock, type CallSettled, type CallStarted, type EventOrigin } fro
 import { openOutbox } from '../src/index.ts';
 import { settledCall, startedCall } from '../src/fixtures.ts';
 
-/** What each request costs on disk and before its last byte, beside a bare asynchronous write of the same bytes. */
+/** What each request costs on disk and before its last byte, beside a bare asynchronous write of the same records as lines of JSON. */
 const ROUNDS = 7;
 const CALLS = 20_000;
 /** Paced, as requests arrive: what a call waits for its record. */
@@ -15,7 +15,7 @@ const PACED_CALLS = 15_000;
 
 interface Target {
   readonly name: string;
-  open(dir: string): { call(n: number): Promise<void>; settle(n: number): Promise<unknown>; close(): Promise<void> };
+  open(dir: string): { call(n: number): Promise<void>; settle(n: number): Promise<unknown>; bytes(): number; close(): Promise<void> };
 }
 
 /** Made beforehand, because making them is the gateway's part; more than are under way at once. */
@@ -52,6 +52,7 @@ const bare: Target = {
         await append(line(endOf(n)));
       },
       settle: (n) => append(line(endOf(n))),
+      bytes: () => at,
       close: async () => closeSync(fd),
     };
   },
@@ -69,6 +70,7 @@ const outboxWith = (name: string, fsyncIntervalMs: number): Target => ({
         await outbox.appendSettled(endOf(n));
       },
       settle: (n) => outbox.appendSettled(endOf(n)),
+      bytes: () => outbox.stats.bytes,
       close: () => outbox.close(),
     };
   },
@@ -85,8 +87,8 @@ async function inFolder<T>(target: Target, body: (opened: ReturnType<Target['ope
   }
 }
 
-/** CPU of the whole process (user and system, all threads) for start and end of a call, microseconds; 64 calls at once. */
-function cost(target: Target, calls: number): Promise<number> {
+/** CPU of the whole process (user and system, all threads) for start and end of a call, microseconds, 64 calls at once; and their bytes. */
+function cost(target: Target, calls: number): Promise<[number, number]> {
   return inFolder(target, async (opened) => {
     const before = process.cpuUsage();
     let next = 0;
@@ -95,7 +97,7 @@ function cost(target: Target, calls: number): Promise<number> {
     };
     await Promise.all(Array.from({ length: 64 }, worker));
     const { user, system } = process.cpuUsage(before);
-    return (user + system) / calls;
+    return [(user + system) / calls, opened.bytes() / calls];
   });
 }
 
@@ -126,15 +128,15 @@ const spread = (values: number[], digits: number): string => {
 
 const targets = [bare, outboxWith('the outbox, forced each 100 ms', 100)];
 const always = outboxWith('the outbox, forced always', 0);
-console.log(`Two records of a call of ${line(startOf(1)).length + line(endOf(1)).length} bytes, one attempt in it. Median / min / max of ${ROUNDS} interleaved rounds after one to warm up.`);
+console.log(`Two records of a call, one attempt in it. Median / min / max of ${ROUNDS} interleaved rounds after one to warm up.`);
 for (const target of targets) await cost(target, CALLS);
-const costs = new Map(targets.map((target) => [target, [] as number[]]));
+const costs = new Map(targets.map((target) => [target, [] as [number, number][]]));
 const waits = new Map([...targets, always].map((target) => [target, [] as [number, number][]]));
 for (let round = 0; round < ROUNDS; round += 1) {
   for (const target of targets) costs.get(target)?.push(await cost(target, CALLS));
 }
 for (let round = 0; round < 3; round += 1) for (const [target, found] of waits) found.push(await wait(target));
-for (const [{ name }, found] of costs) console.log(`${name.padEnd(34)} CPU µs a call       ${spread(found, 1)}`);
+for (const [{ name }, found] of costs) console.log(`${name.padEnd(34)} CPU µs a call       ${spread(found.map(([us]) => us), 1)}  for ${Math.round(found[0]?.[1] ?? NaN)} bytes`);
 for (const [{ name }, found] of waits) {
   console.log(`${name.padEnd(34)} wait p50 ms         ${spread(found.map(([p50]) => p50), 3)}  at ${PACED_PER_S} calls/s, 3 rounds`);
   console.log(`${name.padEnd(34)} wait p99 ms         ${spread(found.map(([, p99]) => p99), 3)}`);

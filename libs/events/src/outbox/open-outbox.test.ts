@@ -8,7 +8,7 @@ import { requestIdOf, settledCall, startedCall } from '../fixtures.ts';
 import type { OpenedOutbox, OutboxOptions } from './durable-outbox.ts';
 import { openOutbox } from './open-outbox.ts';
 import { nodeFiles } from './outbox-files.ts';
-import { HEADER_BYTES } from './record.ts';
+import { HEADER_BYTES } from './record-format.ts';
 
 describe('the outbox', () => {
   let dir: string;
@@ -167,7 +167,7 @@ describe('the outbox', () => {
   });
 
   it('deletes a segment only when the ledger has all of it, whatever the spine has taken', async () => {
-    const { outbox } = open({ segmentBytes: 2000 });
+    const { outbox } = open({ segmentBytes: 700 });
     for (let n = 1; n <= 12; n += 1) await outbox.appendSettled(settledCall(n));
     const before = segments().length;
     expect(before).toBeGreaterThan(3);
@@ -181,7 +181,7 @@ describe('the outbox', () => {
   });
 
   it('a call that stays open for long holds no other record on the disk, and is still found after a kill', async () => {
-    const { outbox } = open({ segmentBytes: 3000 });
+    const { outbox } = open({ segmentBytes: 1000 });
     await outbox.appendStarted(startedCall(1));
     for (let n = 2; n <= 20; n += 1) await outbox.appendSettled(settledCall(n));
     expect(segments().length).toBeGreaterThan(5);

@@ -6,8 +6,7 @@ import { beginEpoch } from './epoch.ts';
 import { lockFolder } from './folder-lock.ts';
 import { nodeFiles } from './outbox-files.ts';
 import { BYTES_PER_OPEN_CALL, createOutboxHealth } from './outbox-health.ts';
-import { FrameBuffer } from './record.ts';
-import { settledText, startedText } from './record-text.ts';
+import { RecordWriter } from './record-writer.ts';
 import { scanFolder } from './scan-folder.ts';
 import { noteSettled, type Segment } from './segment.ts';
 import { createReader } from './segment-reader.ts';
@@ -17,7 +16,7 @@ import { createWorkspaceShares } from './workspace-shares.ts';
 type Unstamped = Omit<CallSettled, keyof EventOrigin>;
 type Queued =
   | { readonly kind: 'started'; readonly event: CallStarted; readonly done: (origin: undefined) => void; readonly fail: (error: Error) => void }
-  | { readonly kind: 'settled'; readonly event: Unstamped; readonly asRead?: string; readonly done: (origin: EventOrigin | undefined) => void; readonly fail: (error: Error) => void };
+  | { readonly kind: 'settled'; readonly event: Unstamped; readonly done: (origin: EventOrigin | undefined) => void; readonly fail: (error: Error) => void };
 
 const SEGMENT_BYTES = 8 * 1024 * 1024;
 const SEGMENTS_AT_LEAST = 16;
@@ -52,12 +51,11 @@ export function openOutbox(options: OutboxOptions): OpenedOutbox {
 
   const writer = createSegmentWriter({ dir, epoch, segmentBytes, files, ...withLogger, reserveBytes: () => open.size * BYTES_PER_OPEN_CALL, onSegment: (segment) => segments.push(segment) });
   const health = createOutboxHealth({ writer, clock, ...withLogger });
-  const originText = `,"gateway_id":${JSON.stringify(gatewayId)},"epoch":${epoch},"sequence":`;
   const published = new Map<number, number>();
   const listeners = new Set<() => void>();
   /** Calls that were let through without a record and run still. */
   const unmetered = new Set<string>();
-  const frames = new FrameBuffer();
+  const records = new RecordWriter();
   let sizes: number[] = [];
   let queue: Queued[] = [];
   /** Starts that are written anew so that their segment can go; before everything else of a batch, or one could follow its end. */
@@ -90,16 +88,13 @@ export function openOutbox(options: OutboxOptions): OpenedOutbox {
   };
 
   const writeBatch = (starts: readonly CallStarted[], batch: readonly Queued[]): void => {
-    frames.clear();
+    records.clear();
     sizes = [];
     let next = sequence;
-    // What was read from the disk is written as it was read, also what another version put into it.
-    for (const event of starts) sizes.push(frames.add(JSON.stringify(event)));
-    for (const item of batch) {
-      sizes.push(frames.add(item.kind === 'started' ? startedText(item.event) : `${item.asRead ?? settledText(item.event)}${originText}${(next += 1)}}`));
-    }
-    writer.write(frames);
-    bytes += frames.length;
+    for (const event of starts) sizes.push(records.addStarted(event));
+    for (const item of batch) sizes.push(item.kind === 'started' ? records.addStarted(item.event) : records.addSettled(item.event, gatewayId, epoch, (next += 1)));
+    writer.write(records);
+    bytes += records.length;
     const segment = writer.active as Segment;
     let at = 0;
     for (const event of starts) noteStarted(segment, event, sizes[at++] ?? 0);
@@ -270,8 +265,7 @@ export function openOutbox(options: OutboxOptions): OpenedOutbox {
   };
 
   for (const stray of scan.strays) {
-    const event = withoutOrigin(stray);
-    queue.push({ kind: 'settled', event, asRead: JSON.stringify(event).slice(0, -1), done: () => undefined, fail: () => undefined });
+    queue.push({ kind: 'settled', event: withoutOrigin(stray), done: () => undefined, fail: () => undefined });
   }
   health.begin();
   flush();

@@ -34,7 +34,7 @@ describe('the bounds of the outbox', () => {
   });
 
   it('stops accepting at its bound in bytes, still records calls already taken, and accepts again after acknowledgement', async () => {
-    const { outbox } = open({ segmentBytes: 1000, maxBytes: 3000 });
+    const { outbox } = open({ segmentBytes: 400, maxBytes: 1200 });
     expect(outbox.accepting(WORKSPACE)).toBe(true);
     for (let n = 1; n <= 4; n += 1) await outbox.appendSettled(settledCall(n));
     expect(outbox.accepting(WORKSPACE)).toBe(false);
@@ -66,11 +66,11 @@ describe('the bounds of the outbox', () => {
   });
 
   it('a workspace at its share is refused alone, and is accepted again once the ledger has its calls', async () => {
-    const { outbox } = open({ segmentBytes: 2000, maxBytes: 20_000, workspaceShare: 0.4 });
+    const { outbox } = open({ segmentBytes: 700, maxBytes: 7_000, workspaceShare: 0.4 });
     let n = 0;
     while (outbox.accepting(WORKSPACE)) await outbox.appendSettled(of((n += 1), WORKSPACE));
     expect(outbox.shareFull(WORKSPACE)).toBe(true);
-    expect(outbox.stats.bytes).toBeLessThan(10_000);
+    expect(outbox.stats.bytes).toBeLessThan(3_500);
     expect(outbox.accepting(OTHER)).toBe(true);
     expect(outbox.shareFull(OTHER)).toBe(false);
     await outbox.appendSettled(of((n += 1), OTHER));
@@ -80,7 +80,7 @@ describe('the bounds of the outbox', () => {
   });
 
   it('a share is still used up after a restart', async () => {
-    const bounds = { segmentBytes: 2000, maxBytes: 20_000, workspaceShare: 0.4 };
+    const bounds = { segmentBytes: 700, maxBytes: 7_000, workspaceShare: 0.4 };
     const first = open(bounds);
     for (let n = 1; first.outbox.accepting(WORKSPACE); n += 1) await first.outbox.appendSettled(of(n, WORKSPACE));
     await first.outbox.close();
@@ -189,7 +189,7 @@ describe('the bounds of the outbox', () => {
   });
 
   it('by setting a call beyond the bound is served without a record and counted, never refused', async () => {
-    const { outbox } = open({ segmentBytes: 1000, maxBytes: 3000, atBound: 'serve' });
+    const { outbox } = open({ segmentBytes: 400, maxBytes: 1200, atBound: 'serve' });
     for (let n = 1; n <= 4; n += 1) await outbox.appendSettled(settledCall(n));
     expect(outbox.accepting(WORKSPACE)).toBe(true);
     await outbox.appendStarted(startedCall(5));

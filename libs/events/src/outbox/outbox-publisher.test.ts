@@ -64,7 +64,7 @@ describe('the outbox publisher', () => {
 
   beforeEach(() => {
     dir = mkdtempSync(join(tmpdir(), 'outbox-'));
-    opened = openOutbox({ dir, gatewayId: 'gw-1', clock: systemClock, maxBytes: 1e9, maxAgeMs: 1e9, segmentBytes: 3000, fsyncIntervalMs: 2 });
+    opened = openOutbox({ dir, gatewayId: 'gw-1', clock: systemClock, maxBytes: 1e9, maxAgeMs: 1e9, segmentBytes: 1000, fsyncIntervalMs: 2 });
     taken = [];
     clock = createFakeClock();
     connected = true;
@@ -107,7 +107,7 @@ describe('the outbox publisher', () => {
     const earlier = opened.outbox.epoch;
     opened.outbox.acknowledge(earlier, 1);
     await opened.outbox.close();
-    opened = openOutbox({ dir, gatewayId: 'gw-1', clock: systemClock, maxBytes: 1e9, maxAgeMs: 1e9, segmentBytes: 3000, fsyncIntervalMs: 2 });
+    opened = openOutbox({ dir, gatewayId: 'gw-1', clock: systemClock, maxBytes: 1e9, maxAgeMs: 1e9, segmentBytes: 1000, fsyncIntervalMs: 2 });
     start(bus());
     const again = (): number => taken.filter((event) => event.id === `${earlier}-2`).length;
     for (let n = 4; again() < 2; n += 1) {

@@ -1,6 +1,7 @@
 import { closeSync, fdatasyncSync, ftruncateSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import type { CallSettled, CallStarted, Clock } from '@sluice/contracts';
 import { findRecord, readRecord } from './record.ts';
+import { storedRecord } from './record-decoder.ts';
 import { noteSettled, segmentNamed, type OutboxRecord, type Segment } from './segment.ts';
 
 export interface Scan {
@@ -40,7 +41,7 @@ function readSegment(scan: Scan, segment: Segment, skewMs: number): void {
   for (;;) {
     const record = readRecord(buffer, at);
     if (typeof record === 'object') {
-      noteRecord(scan, segment, JSON.parse(record.payload) as OutboxRecord, record.end - at, skewMs);
+      noteRecord(scan, segment, storedRecord(record.payload).decode(), record.end - at, skewMs);
       at = record.end;
       segment.bytes = at;
       continue;

@@ -1,7 +1,9 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import type { CallSettled } from '@sluice/contracts';
-import { HEADER_BYTES, readRecord } from './record.ts';
-import type { OutboxRecord, Segment } from './segment.ts';
+import { readRecord } from './record.ts';
+import { storedRecord } from './record-decoder.ts';
+import { HEADER_BYTES } from './record-format.ts';
+import type { Segment } from './segment.ts';
 
 const CHUNK_BYTES = 256 * 1024;
 
@@ -63,10 +65,10 @@ export function createReader(segments: readonly Segment[], acked: (epoch: number
     if (typeof record !== 'object') throw new Error(`${segment.path} is damaged at byte ${offset}`);
     const base = offset;
     while (typeof record === 'object' && out.length < limit) {
-      const event = JSON.parse(record.payload) as OutboxRecord;
-      const verdict = event.type === 'call.settled' ? wanted(event.epoch, event.sequence) : 'skip';
+      const stored = storedRecord(record.payload);
+      const verdict = stored.kind === 'settled' ? wanted(stored.epoch, stored.sequence) : 'skip';
       if (verdict === 'stop') return false;
-      if (verdict === 'take') out.push(event as CallSettled);
+      if (verdict === 'take') out.push(stored.decode() as CallSettled);
       at = record.end;
       offset = base + at;
       record = readRecord(buffer, at);

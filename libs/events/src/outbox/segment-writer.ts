@@ -1,7 +1,7 @@
 import { openSync, rmSync } from 'node:fs';
 import type { SpineLogger } from '../spine-logger.ts';
 import { abandonFile, finishFile, type OutboxFiles } from './outbox-files.ts';
-import type { FrameBuffer } from './record.ts';
+import type { RecordWriter } from './record-writer.ts';
 import { newSegment, type Segment } from './segment.ts';
 
 export interface SegmentWriterOptions {
@@ -23,8 +23,8 @@ export interface SegmentWriter {
   readonly freeBytes: number;
   /** No further segment could be allocated when it was last tried. */
   readonly starved: boolean;
-  /** Appends the frames, in a new segment where they do not fit. @throws when the disk takes them not; nothing of them counts then. */
-  write(frames: FrameBuffer): void;
+  /** Appends the records, in a new segment where they do not fit. @throws when the disk takes them not; nothing of them counts then. */
+  write(records: RecordWriter): void;
   /** Takes the first segment. @throws when the disk has no space for it. */
   begin(): void;
   /** Tries whether writing works, in space that no record uses. @throws when it does not. */
@@ -134,16 +134,16 @@ export function createSegmentWriter({ dir, epoch, segmentBytes, files, logger, r
       return starved;
     },
     begin: () => void activate(),
-    write(frames) {
+    write(records) {
       let target = active;
-      if (target === undefined || (target.bytes > 0 && target.bytes + frames.length > capacity)) target = activate();
+      if (target === undefined || (target.bytes > 0 && target.bytes + records.length > capacity)) target = activate();
       try {
-        writeAt(frames.bytes, frames.length, target.bytes);
+        writeAt(records.bytes, records.length, target.bytes);
       } catch (error) {
         abandon();
         throw error;
       }
-      target.bytes += frames.length;
+      target.bytes += records.length;
       if (preparing === undefined && !starved && isShort()) void prepare();
     },
     probe() {
