@@ -2,11 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { createRandom } from '@sluice/routing/testing';
 import { frontierOptions } from './frontier-options.ts';
-import { tableFrontier } from './frontier.ts';
+import { LOSS, tableFrontier } from './frontier.ts';
 import { frontierSvg } from './plot-frontier.ts';
-import { scorer } from './predictors.ts';
-import { readRoutingTables } from './routing-tables.ts';
+import { scorer, type Predictor } from './predictors.ts';
+import { readRoutingTables, type RoutingTable } from './routing-tables.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-tables-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -38,6 +39,24 @@ describe('the frontier of a folder of tables', () => {
     expect(chosen?.test.saved).toBeCloseTo(0.495, 2);
     expect(() => tableFrontier(table, scorer({ buckets: 1_024 }), [5])).toThrow('test folds must not be among 0-5');
     expect(frontierSvg({ ...tableFrontier(table, scorer({ buckets: 1_024 })), name: 'A pair' })).toMatch(/^<svg .*A pair.*chosen: 49 % saved/s);
+  });
+
+  it('promises a loss only where a new sample of as many rows as the test has would keep it too', () => {
+    // What is predicted says the weak model's chance; of what it is asked for, it fails at a part that nobody can know.
+    const random = createRandom(5);
+    const table: RoutingTable = {
+      name: 'chances', models: ['weak', 'strong'], prompts: [], features: [],
+      folds: Array.from({ length: 4_000 }, (_, i) => i % 8),
+      qualities: Array.from({ length: 4_000 }, (_, i) => [random() < 0.6 + 0.4 * ((i % 97) / 97) ? 1 : 0, 1]),
+      costs: Array.from({ length: 4_000 }, () => [1, 10]),
+    };
+    const knowing: Predictor = (_, __, rows) => rows.map((row) => [0.6 + 0.4 * ((row % 97) / 97), 1]);
+    const { chosen, promised } = tableFrontier(table, knowing);
+    const { loss = 1, lossError = 1, saved = 1 } = promised?.validation ?? {};
+    expect(loss + 1.645 * lossError * Math.sqrt(1 + 3_000 / 1_000)).toBeLessThanOrEqual(LOSS);
+    expect(saved).toBeGreaterThan(0.1);
+    expect(saved).toBeLessThan((chosen?.validation.saved ?? 0) - 0.05);
+    expect(promised?.test.loss).toBeLessThanOrEqual(LOSS);
   });
 
   it('changes nothing of what is chosen when the qualities of the test folds do', () => {

@@ -26,7 +26,7 @@ export function plotFrontiers(frontiers: readonly TableFrontier[], folder: strin
 }
 
 /** The frontier on the test folds with the hull of single models, a random mix, the oracle and the chosen point; costs relative to the best model's. */
-export function frontierSvg({ name, test, chosen }: TableFrontier): string {
+export function frontierSvg({ name, test, chosen, promised }: TableFrontier): string {
   const unit = test.best.cost;
   const dearest = Math.max(1, ...test.singles.map(({ cost }) => cost / unit));
   const oracle = test.oraclePoints;
@@ -51,7 +51,8 @@ export function frontierSvg({ name, test, chosen }: TableFrontier): string {
     line(risingHull(test.singles), 'stroke="#7a4fbf" stroke-width="1.5"'),
     line([...test.points].sort((a, b) => a.cost - b.cost), 'stroke="#0b6bcb" stroke-width="2.5"'),
     ...shown.map(({ cost, quality }) => `<circle cx="${axes.x(cost).toFixed(1)}" cy="${axes.y(quality).toFixed(1)}" r="4" fill="#7a4fbf"/>`),
-    ...(chosen === undefined ? [] : [chosenMark(axes, chosen.test)]),
+    ...(chosen === undefined ? [] : [pointMark(axes, chosen.test, 'chosen', -44)]),
+    ...(promised === undefined ? [] : [pointMark(axes, promised.test, 'promised', 76)]),
     ...legend(),
     '</svg>',
     '',
@@ -76,9 +77,9 @@ function grid(axes: Axes, from: number, to: number, dearest: number): string[] {
   return parts;
 }
 
-function chosenMark(axes: Axes, { cost, quality, saved, loss }: { cost: number; quality: number; saved: number; loss: number }): string {
+function pointMark(axes: Axes, { cost, quality, saved, loss }: { cost: number; quality: number; saved: number; loss: number }, name: string, down: number): string {
   const [x, y] = [axes.x(cost), axes.y(quality)];
-  return `<circle cx="${x.toFixed(1)}" cy="${y.toFixed(1)}" r="6" fill="#ffffff" stroke="#0b6bcb" stroke-width="2.5"/><text x="${(x + 6).toFixed(1)}" y="${(y - 44).toFixed(1)}" fill="#0b6bcb" font-weight="600">chosen: ${(saved * 100).toFixed(0)} % saved, ${loss.toFixed(3)} lost</text>`;
+  return `<circle cx="${x.toFixed(1)}" cy="${y.toFixed(1)}" r="6" fill="#ffffff" stroke="#0b6bcb" stroke-width="2.5"/><text x="${(x + 6).toFixed(1)}" y="${(y + down).toFixed(1)}" fill="#0b6bcb" font-weight="600">${name}: ${(saved * 100).toFixed(0)} % saved, ${loss.toFixed(3)} lost</text>`;
 }
 
 function legend(): string[] {

@@ -15,9 +15,7 @@ const CLOSINGS = [' Thanks!', ' Thank you very much in advance.', '\n\nPlease he
 const OPENINGS = ['Please tell me: ', 'Hi, quick one. ', 'I would like to know this. '];
 
 export type NoiseKind = 'white space' | 'lower case' | 'UPPER CASE' | 'paraphrase' | 'typing errors' | 'opening' | 'paraphrase and opening' | 'closing' | 'unknown opening' | 'telling opening';
-export const NOISE_KINDS: readonly NoiseKind[] = ['white space', 'lower case', 'UPPER CASE', 'paraphrase', 'typing errors', 'opening', 'paraphrase and opening', 'closing'];
-/** What is added is not known as courtesy, or tells something of its own: measured beside, held to nothing. */
-export const ADDED_KINDS: readonly NoiseKind[] = ['unknown opening', 'telling opening'];
+export const NOISE_KINDS: readonly NoiseKind[] = ['white space', 'lower case', 'UPPER CASE', 'paraphrase', 'typing errors', 'opening', 'paraphrase and opening', 'closing', 'unknown opening', 'telling opening'];
 
 /** The same request as another would write it. Deterministic in the seed. */
 export function withNoise(prompt: string, kind: NoiseKind, seed: number): string {

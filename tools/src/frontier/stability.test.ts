@@ -1,4 +1,4 @@
-import { ADDED_KINDS, NOISE_KINDS, withNoise } from './prompt-noise.ts';
+import { NOISE_KINDS, withNoise } from './prompt-noise.ts';
 import type { RoutingTable } from './routing-tables.ts';
 import { MOST_FLIPS, stabilityOf } from './stability.ts';
 
@@ -23,7 +23,7 @@ const all = rows.map((_, row) => row);
 const held = all.filter((row) => table.folds[row] === 6);
 
 describe('noise in a prompt', () => {
-  it.each([...NOISE_KINDS, ...ADDED_KINDS].filter((kind) => kind !== 'white space'))('of the kind %s changes the text, the same way each time', (kind) => {
+  it.each(NOISE_KINDS.filter((kind) => kind !== 'white space'))('of the kind %s changes the text, the same way each time', (kind) => {
     const changed = all.filter((row) => withNoise(table.prompts[row] as string, kind, row) !== table.prompts[row]);
     expect(changed.length).toBeGreaterThan(all.length / 3);
     expect(withNoise('Find the total of each.', kind, 3)).toBe(withNoise('Find the total of each.', kind, 3));
@@ -31,8 +31,8 @@ describe('noise in a prompt', () => {
 
   it('flips the base choice in under 20 % of prompts, white space and case in none', () => {
     const stability = stabilityOf(table, all.filter((row) => table.folds[row] !== 6), held, 0.3);
-    expect(stability.map(({ prompts }) => prompts)).toEqual([...NOISE_KINDS, ...ADDED_KINDS].map(() => held.length));
-    for (const { kind, flips } of stability.filter(({ kind: one }) => NOISE_KINDS.includes(one))) expect([kind, flips < MOST_FLIPS]).toEqual([kind, true]);
+    expect(stability.map(({ prompts }) => prompts)).toEqual(NOISE_KINDS.map(() => held.length));
+    for (const { kind, flips } of stability) expect([kind, flips < MOST_FLIPS]).toEqual([kind, true]);
     expect(stability.slice(0, 3).map(({ flips }) => flips)).toEqual([0, 0, 0]);
   });
 });

@@ -1,5 +1,5 @@
 import { chooseByUtility, createTextScorer, fitTextScorer, meanDearestCost, rowsOf } from '@sluice/routing';
-import { ADDED_KINDS, NOISE_KINDS, withNoise, type NoiseKind } from './prompt-noise.ts';
+import { NOISE_KINDS, withNoise, type NoiseKind } from './prompt-noise.ts';
 import type { RoutingTable } from './routing-tables.ts';
 
 /** Share of choices that noise may flip. */
@@ -22,7 +22,7 @@ export function stabilityOf(table: RoutingTable, train: readonly number[], test:
   const referenceCost = meanDearestCost(rowsOf(table, train));
   const choose = (prompts: readonly string[]): number[] => chooseByUtility(prompts.map((prompt) => scorer.score(prompt)), part, costWeight, referenceCost);
   const before = choose(promptsOf(asked));
-  return [...NOISE_KINDS, ...ADDED_KINDS].map((kind) => {
+  return NOISE_KINDS.map((kind) => {
     const after = choose(promptsOf(asked).map((prompt, i) => withNoise(prompt, kind, i + 1)));
     return { kind, prompts: asked.length, flips: after.filter((choice, i) => choice !== before[i]).length / asked.length };
   });

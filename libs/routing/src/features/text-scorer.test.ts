@@ -2,6 +2,7 @@ import { createRandom } from '../testing/random.ts';
 import { createTextExtractor, scorePrior } from './text-extractor.ts';
 import { fitScale, standardise } from './feature-scale.ts';
 import { createTextScorer, fitTextScorer } from './text-scorer.ts';
+import { TEXT_FEATURES } from './text-features.ts';
 import { textGrams } from './text-grams.ts';
 
 const TOPICS = [['integral', 'matrix', 'theorem', 'polynomial'], ['treaty', 'empire', 'revolution', 'parliament'], ['enzyme', 'membrane', 'protein', 'nucleus']];
@@ -38,6 +39,12 @@ describe('the scorer of prompts', () => {
     expect(scorer.score(`  ${prompt.toUpperCase().replaceAll(' ', '   ')}`)).toEqual(scorer.score(prompt));
     expect([...textGrams('What  is\n\n(THE best) theorem... of matrix', 1_024)]).toEqual([...textGrams(prompt, 1_024)]);
     expect([...textGrams('what is the best lemma of matrix', 1_024)]).not.toEqual([...textGrams(prompt, 1_024)]);
+  });
+
+  it('gives nothing on length, so that a sentence before a prompt moves it by its words alone', () => {
+    const coefficients = (name: (typeof TEXT_FEATURES)[number]): number[] => state.features.slice((TEXT_FEATURES.indexOf(name) + 1) * 2, (TEXT_FEATURES.indexOf(name) + 2) * 2);
+    expect([...coefficients('log_chars'), ...coefficients('log_words')]).toEqual([0, 0, 0, 0]);
+    expect(coefficients('mean_word_length').every((value) => value !== 0)).toBe(true);
   });
 
   it('stays finite for an empty, an endless and a strange prompt', () => {

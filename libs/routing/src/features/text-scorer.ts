@@ -9,8 +9,9 @@ const BUCKETS = 16_384;
 const PENALTY = 24;
 /** Standardised features count this much beside the words, whose vector has length 1. */
 const FEATURE_WEIGHT = 0.3;
-/** Place of the only feature that depends on case, behind the bias. */
+/** Places behind the bias. The first depends on case. The two lengths move most of all when a sentence is put before a prompt, and say nothing that its words do not. */
 const CASE = TEXT_FEATURES.indexOf('upper_share') + 1;
+const LENGTHS = [TEXT_FEATURES.indexOf('log_chars') + 1, TEXT_FEATURES.indexOf('log_words') + 1];
 const LARGEST = 32_767;
 
 /**
@@ -47,7 +48,7 @@ export interface TextExamples {
 }
 
 /**
- * Fits the quality of all models on hashed words, word pairs and letter groups, and the text features, by one ridge
+ * Fits the quality of all models on hashed words, word pairs and letter groups, and the text features but for the length, by one ridge
  * regression with the same penalty. Thereby the difference of two models is the fit of their difference: what is predicted
  * well is the gain of the stronger one, not its success.
  *
@@ -61,7 +62,12 @@ export function fitTextScorer({ models, prompts, qualities }: TextExamples, { bu
   const plain = prompts.map(withoutCourtesy);
   const raw = plain.map(textFeatures);
   const scale = fitScale(raw);
-  const rows = plain.map((prompt, i) => rowOf(prompt, raw[i] as number[], scale, buckets));
+  const rows = plain.map((prompt, i) => {
+    const row = rowOf(prompt, raw[i] as number[], scale, buckets);
+    // What is 0 in every row gets the coefficient 0.
+    for (const at of LENGTHS) row.dense[at] = 0;
+    return row;
+  });
   const offset = models.map((_, k) => qualities.reduce((sum, row) => sum + (row[k] as number), 0) / qualities.length);
   const weights = fitSparseRidge(rows, qualities.map((row) => row.map((quality, k) => quality - (offset[k] as number))), { sparse: buckets, penalty });
   const count = models.length;
@@ -103,7 +109,7 @@ export function createTextScorer(state: TextScorerState): TextScorer {
   };
 }
 
-function rowOf(prompt: string, features: readonly number[], scale: FeatureScale, buckets: number): SparseRow {
+function rowOf(prompt: string, features: readonly number[], scale: FeatureScale, buckets: number): SparseRow & { readonly dense: number[] } {
   const codes = textGrams(prompt, buckets);
   const dense = standardise(features, scale).map((value) => value * FEATURE_WEIGHT);
   // Who writes in capitals asks the same.
