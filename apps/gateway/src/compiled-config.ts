@@ -1,9 +1,10 @@
-import type { ApiKeyRecord, KillSwitch, LimitScope, Model, Policy, PriceBook, Provider, Tenant, Workspace } from '@sluice/contracts';
+import type { ApiKeyRecord, KillSwitch, LimitScope, Model, Plan, Policy, PriceBook, Provider, Tenant, Workspace } from '@sluice/contracts';
 
-/** A workspace with everything that a request needs of it, derived once per configuration version. */
+/** A workspace with everything that a request needs of it, derived when it is first asked for and again when that has changed. */
 export interface CompiledWorkspace {
   readonly workspace: Workspace;
   readonly tenant: Tenant;
+  readonly plan: Plan;
   readonly policy: Policy;
   readonly priceBook: PriceBook;
   /** Limits of tenant and workspace, for use that belongs to no key any more. */
@@ -22,12 +23,23 @@ export interface CompiledKey {
   readonly allowsAddress: (address: string) => boolean;
 }
 
-/** One configuration version, compiled for look-ups; never changed, replaced as a whole. */
+/** What is compiled of the rows of one table. */
+export interface CompiledTable<V> {
+  get(id: string): V | undefined;
+  has(id: string): boolean;
+  /** Everything, for a look at all; what was in no use before is not kept. */
+  values(): Iterable<V>;
+}
+
+/**
+ * One configuration version. `models`, `providers` and `killSwitches` never change; `keys` and `workspaces` are the same tables in all
+ * versions and answer by the newest, and what they gave never changes.
+ */
 export interface CompiledConfig {
   readonly version: number;
-  readonly keys: ReadonlyMap<string, CompiledKey>;
+  readonly keys: CompiledTable<CompiledKey>;
   /** By slug. */
-  readonly workspaces: ReadonlyMap<string, CompiledWorkspace>;
+  readonly workspaces: CompiledTable<CompiledWorkspace>;
   readonly models: ReadonlyMap<string, Model>;
   readonly providers: ReadonlyMap<string, Provider>;
   readonly killSwitches: readonly KillSwitch[];

@@ -7,6 +7,7 @@ export * from './metrics.ts';
 export * from './ids.ts';
 export * from './trace-context.ts';
 export * from './problem.ts';
+export * from './config-row-reader.ts';
 export * from './read-config-snapshot.ts';
 export * from './saved-snapshot-text.ts';
 export * from './app.ts';

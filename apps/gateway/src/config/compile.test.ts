@@ -1,40 +1,86 @@
-import { applyPatch } from '@sluice/contracts';
+import type { ConfigPatch } from '@sluice/contracts';
+import { compiledSample } from '../testing/compiled-sample.ts';
 import { sampleSnapshot } from '../testing/sample-snapshot.ts';
 import { createSilentLog } from '../testing/silent-log.ts';
 import { createAddressAllowlist } from './address-allowlist.ts';
 import { createCompiler } from './compile.ts';
+import { readConfigRows } from './config-rows.ts';
 
-it('what a patch did not touch is the same object in the next version', () => {
-  const compile = createCompiler({ logger: createSilentLog() });
-  const before = sampleSnapshot();
-  const first = compile(before);
-  const tenant = { ...before.tenants.globex, name: 'Globex Inc.' };
-  const second = compile(applyPatch(before, { version: 8, changes: [{ table: 'tenants', id: 'globex', value: tenant }] }));
-  expect(second.workspaces.get('acme-prod')).toBe(first.workspaces.get('acme-prod'));
-  expect(second.keys.get('acmekey001')).toBe(first.keys.get('acmekey001'));
+type Change = ConfigPatch['changes'][number];
+
+/** The sample in force, and changes of it one after another. */
+function following() {
+  const logger = createSilentLog();
+  const rows = readConfigRows(sampleSnapshot(), logger);
+  const compile = createCompiler({ logger });
+  const config = compile(rows);
+  return {
+    config,
+    logger,
+    change: (...changes: Change[]) => {
+      rows.apply({ version: rows.version + 1, changes });
+      return compile(rows);
+    },
+  };
+}
+
+it('what a patch did not touch is the same object in the next version, and what it did is in force', () => {
+  const { config, change } = following();
+  const [acme, key, globex] = [config.workspaces.get('acme-prod'), config.keys.get('acmekey001'), config.workspaces.get('globex-prod')];
+  const second = change({ table: 'tenants', id: 'globex', value: { ...sampleSnapshot().tenants.globex, name: 'Globex Inc.' } });
+  expect(second.version).toBe(8);
+  expect(second.workspaces.get('acme-prod')).toBe(acme);
+  expect(second.keys.get('acmekey001')).toBe(key);
   expect(second.workspaces.get('globex-prod')?.tenant.name).toBe('Globex Inc.');
   expect(second.keys.get('globexkey01')?.workspace).toBe(second.workspaces.get('globex-prod'));
+  // A call that runs since before the change goes on with what it began with.
+  expect(globex?.tenant.name).toBe('globex');
+});
+
+it('a key is refused from the change on in which it, or its workspace, was deleted, and is there again with it', () => {
+  const { config, change } = following();
+  expect([config.keys.has('acmekey001'), config.keys.has('globexkey01')]).toEqual([true, true]);
+  const second = change({ table: 'keys', id: 'acmekey001' }, { table: 'workspaces', id: 'globex-prod' });
+  expect([second.keys.has('acmekey001'), second.keys.has('globexkey01'), second.keys.has('fencedkey01')]).toEqual([false, false, true]);
+  const third = change({ table: 'workspaces', id: 'globex-prod', value: sampleSnapshot().workspaces['globex-prod'] });
+  expect(third.keys.get('globexkey01')?.workspace.workspace.slug).toBe('globex-prod');
+});
+
+it('a kill switch stops the workspaces that it names, in use or not, until it is lifted', () => {
+  const { config, change } = following();
+  config.workspaces.get('acme-prod');
+  const kill = { id: 'k', scope: 'workspace', target: 'acme-prod', message: 'Stop.', retryAfterSeconds: 5 };
+  const stopped = change({ table: 'killSwitches', id: 'k', value: kill });
+  expect(['acme-prod', 'globex-prod'].map((slug) => stopped.workspaces.get(slug)?.killSwitch?.message)).toEqual(['Stop.', undefined]);
+  expect(change({ table: 'killSwitches', id: 'k' }).workspaces.get('acme-prod')?.killSwitch).toBeUndefined();
+});
+
+it('a look at everything is complete, and keeps nothing that was in no use', () => {
+  const { config } = following();
+  const used = config.keys.get('acmekey001');
+  const all = [...config.keys.values()];
+  expect(all.map(({ record }) => record.keyId)).toEqual(Object.keys(sampleSnapshot().keys));
+  expect(all[0]).toBe(used);
+  expect([...config.keys.values()][1]).not.toBe(all[1]);
+  expect([...config.workspaces.values()][1]).not.toBe(all[1]?.workspace);
 });
 
 it('the limits of tenant, workspace and key stand in this order', () => {
-  const key = createCompiler({ logger: createSilentLog() })(sampleSnapshot()).keys.get('narrowkey01');
-  expect(key?.scope.levels.map(({ level, id }) => [level, id])).toEqual([
+  expect(compiledSample().keys.get('narrowkey01')?.scope.levels.map(({ level, id }) => [level, id])).toEqual([
     ['tenant', 'acme'],
     ['workspace', '00000000-0000-4000-8000-000000000001'],
     ['key', 'narrowkey01'],
   ]);
 });
 
-it('a workspace without a tenant is left out, with its keys, and logged; the others keep their overrides', () => {
+it('a workspace without a tenant is not there, nor are its keys, and that is logged once; the others keep their overrides', () => {
   const logger = createSilentLog();
-  const config = createCompiler({ logger })(
-    sampleSnapshot((raw) => {
-      (raw.workspaces['acme-prod'] as Record<string, unknown>).override = { maxBodyBytes: 2048 };
-      (raw.workspaces['globex-prod'] as Record<string, unknown>).tenant = 'nobody';
-    }),
-  );
+  const config = compiledSample((raw) => {
+    (raw.workspaces['acme-prod'] as Record<string, unknown>).override = { maxBodyBytes: 2048 };
+    (raw.workspaces['globex-prod'] as Record<string, unknown>).tenant = 'nobody';
+  }, logger);
   expect(config.workspaces.get('acme-prod')?.policy.maxBodyBytes).toBe(2048);
-  expect([config.workspaces.has('globex-prod'), config.keys.has('globexkey01')]).toEqual([false, false]);
+  expect([config.workspaces.has('globex-prod'), config.keys.has('globexkey01'), config.workspaces.has('globex-prod')]).toEqual([false, false, false]);
   expect(logger.lines.map((line) => line.fields)).toEqual([{ workspace: 'globex-prod', tenant: 'nobody' }]);
 });
 

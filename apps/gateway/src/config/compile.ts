@@ -2,7 +2,6 @@ import {
   mergePolicy,
   mergeTenantLimits,
   type ApiKeyRecord,
-  type ConfigSnapshot,
   type KillSwitch,
   type LimitLevel,
   type Limits,
@@ -14,75 +13,61 @@ import {
 import type { CompiledConfig, CompiledKey, CompiledWorkspace } from '../compiled-config.ts';
 import type { Log } from '../log.ts';
 import { createAddressAllowlist } from './address-allowlist.ts';
+import type { ConfigRows, ConfigTables } from './config-rows.ts';
+import { createLazyTable } from './lazy-table.ts';
 
-/** Derives from each snapshot what requests look up. What did not change since the last snapshot is taken over as it is. */
-export type Compiler = (snapshot: ConfigSnapshot) => CompiledConfig;
-
-interface WorkspaceInputs {
-  readonly workspace: Workspace;
-  readonly tenant: Tenant;
-  readonly plan: Plan;
-  readonly killSwitch: KillSwitch | undefined;
-  readonly compiled: CompiledWorkspace;
-}
+/** Puts rows in force: what requests look up is derived of them. To be called again after each change of the rows, or with other rows. */
+export type Compiler = (rows: ConfigRows) => CompiledConfig;
 
 /**
- * A compiler with a memory of the last version. A row that cannot be compiled (a dangling tenant, an impossible policy)
- * is logged and left out, so that one customer's mistake never stops another's calls.
+ * A compiler of one gateway. A row that cannot be compiled (a dangling tenant, an impossible policy) is logged when it is
+ * asked for and is not there, so that one customer's mistake never stops another's calls.
  */
 export function createCompiler({ logger }: { logger: Log }): Compiler {
-  let lastWorkspaces = new Map<string, WorkspaceInputs>();
-  let lastKeys: ReadonlyMap<string, CompiledKey> = new Map();
+  let tables: ConfigTables;
+  let killSwitches: readonly KillSwitch[] = [];
   /** Most workspaces override nothing, and then their policy is their plan's. */
   const planPolicies = new WeakMap<Plan, Policy>();
   /** The same limits are one object in all tenants that have them. */
   const mergedLimits = new WeakMap<Plan, WeakMap<Limits, Limits>>();
+  const workspaces = createLazyTable({ rows: () => tables.workspaces, compile: compileWorkspace });
+  const keys = createLazyTable({ rows: () => tables.keys, compile: compileKey });
 
-  return (snapshot) => {
-    const killSwitches = Object.values(snapshot.killSwitches);
-    const workspaces = new Map<string, WorkspaceInputs>();
-    for (const workspace of Object.values(snapshot.workspaces)) {
-      const inputs = compileWorkspace(snapshot, workspace, killSwitches);
-      if (inputs !== undefined) workspaces.set(workspace.slug, inputs);
-    }
-    const keys = new Map<string, CompiledKey>();
-    for (const record of Object.values(snapshot.keys)) {
-      const workspace = workspaces.get(record.workspace)?.compiled;
-      if (workspace === undefined) continue;
-      const last = lastKeys.get(record.keyId);
-      keys.set(record.keyId, last?.record === record && last.workspace === workspace ? last : compileKey(record, workspace));
-    }
-    lastWorkspaces = workspaces;
-    lastKeys = keys;
-    return {
-      version: snapshot.version,
-      keys,
-      workspaces: new Map([...workspaces].map(([slug, inputs]) => [slug, inputs.compiled])),
-      models: new Map(Object.entries(snapshot.models)),
-      providers: new Map(Object.entries(snapshot.providers)),
-      killSwitches,
-    };
+  return (rows) => {
+    tables = rows.tables;
+    killSwitches = [...tables.killSwitches.values()];
+    workspaces.changed();
+    keys.changed();
+    return { version: rows.version, keys, workspaces, models: new Map(tables.models), providers: new Map(tables.providers), killSwitches };
   };
 
-  function compileWorkspace(snapshot: ConfigSnapshot, workspace: Workspace, killSwitches: readonly KillSwitch[]): WorkspaceInputs | undefined {
-    const tenant = snapshot.tenants[workspace.tenant];
-    const plan = tenant === undefined ? undefined : snapshot.plans[tenant.plan];
+  function compileWorkspace(slug: string, last: CompiledWorkspace | undefined): CompiledWorkspace | undefined {
+    const workspace = tables.workspaces.get(slug);
+    if (workspace === undefined) return undefined;
+    const tenant = tables.tenants.get(workspace.tenant);
+    const plan = tenant === undefined ? undefined : tables.plans.get(tenant.plan);
     if (tenant === undefined || plan === undefined) {
-      logger.error({ workspace: workspace.slug, tenant: workspace.tenant }, 'workspace left out: its tenant or plan does not exist');
+      logger.error({ workspace: slug, tenant: workspace.tenant }, 'workspace left out: its tenant or plan does not exist');
       return undefined;
     }
     const killSwitch = killSwitches.find((kill) => stops(kill, workspace));
-    const last = lastWorkspaces.get(workspace.slug);
     if (last?.workspace === workspace && last.tenant === tenant && last.plan === plan && last.killSwitch === killSwitch) return last;
     try {
       const policy = policyOf(plan, workspace);
       const levels = [level('tenant', tenant.id, tenantLimits(plan, tenant)), level('workspace', workspace.uuid, policy.limits)];
       const scope = { tenantId: tenant.id, timeZone: tenant.timeZone, levels };
-      return { workspace, tenant, plan, killSwitch, compiled: { workspace, tenant, policy, priceBook: plan.priceBook, scope, killSwitch } };
+      return { workspace, tenant, plan, policy, priceBook: plan.priceBook, scope, killSwitch };
     } catch (error) {
-      logger.error({ workspace: workspace.slug, reason: error instanceof Error ? error.message.slice(0, 500) : 'unknown' }, 'workspace left out: its policy is impossible');
+      logger.error({ workspace: slug, reason: error instanceof Error ? error.message.slice(0, 500) : 'unknown' }, 'workspace left out: its policy is impossible');
       return undefined;
     }
+  }
+
+  function compileKey(keyId: string, last: CompiledKey | undefined, find: 'get' | 'look'): CompiledKey | undefined {
+    const record = tables.keys.get(keyId);
+    const workspace = record === undefined ? undefined : workspaces[find](record.workspace);
+    if (record === undefined || workspace === undefined) return undefined;
+    return last?.record === record && last.workspace === workspace ? last : keyOf(record, workspace);
   }
 
   /** The plan's defaults with the tenant's own limits over them, limit by limit. */
@@ -109,7 +94,7 @@ export function createCompiler({ logger }: { logger: Log }): Compiler {
   }
 }
 
-function compileKey(record: ApiKeyRecord, workspace: CompiledWorkspace): CompiledKey {
+function keyOf(record: ApiKeyRecord, workspace: CompiledWorkspace): CompiledKey {
   const scope = record.limits === undefined ? workspace.scope : { ...workspace.scope, levels: [...workspace.scope.levels, level('key', record.keyId, record.limits)] };
   return {
     record,

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
-import { applyPatch, ChaosOrder, ConfigPatch, type Clock, type ConfigSnapshot } from '@sluice/contracts';
-import { readConfigSnapshot, type SseEvent } from '@sluice/service-kit';
+import { ChaosOrder, ConfigPatch, type Clock } from '@sluice/contracts';
+import type { SseEvent } from '@sluice/service-kit';
 import { z } from 'zod';
 import type { CompiledConfig } from '../compiled-config.ts';
 import type { Log } from '../log.ts';
 import { createCompiler } from './compile.ts';
+import { readConfigRows, type ConfigRows } from './config-rows.ts';
 import { runConfigStream, StreamRefused } from './config-stream.ts';
 import { loadSnapshot, saveSnapshot } from './snapshot-file.ts';
 
@@ -72,7 +73,7 @@ export function createConfigClient(deps: ConfigClientDeps): ConfigClient {
   const compile = createCompiler({ logger });
   const abort = new AbortController();
   const waiting = new Set<() => void>();
-  let snapshot: ConfigSnapshot | undefined;
+  let rows: ConfigRows | undefined;
   let config: CompiledConfig | undefined;
   let heardAtMs = 0;
   let connected = false;
@@ -82,14 +83,11 @@ export function createConfigClient(deps: ConfigClientDeps): ConfigClient {
   const firstTry = Promise.withResolvers<void>();
   let running: Promise<void> = Promise.resolve();
   let saveTimer: NodeJS.Timeout | undefined;
-  let compiling: NodeJS.Immediate | undefined;
   let saving: Promise<void> = Promise.resolve();
 
-  function adopt(): void {
-    if (compiling !== undefined) clearImmediate(compiling);
-    compiling = undefined;
-    if (snapshot === undefined) return;
-    config = compile(snapshot);
+  function adopt(next: ConfigRows): void {
+    rows = next;
+    config = compile(next);
     for (const wake of waiting) wake();
     waiting.clear();
     deps.onChange?.(config);
@@ -98,18 +96,16 @@ export function createConfigClient(deps: ConfigClientDeps): ConfigClient {
   function save(): Promise<void> {
     clearTimeout(saveTimer);
     saveTimer = undefined;
-    const value = snapshot;
+    const value = rows;
     if (value === undefined) return saving;
     saving = saving
-      .then(() => saveSnapshot(path, { savedAtMs: heardAtMs, snapshot: value }))
+      .then(() => saveSnapshot(path, { savedAtMs: heardAtMs, rows: value }))
       .catch((error: unknown) => logger.warn({ path, reason: String(error) }, 'the configuration cannot be saved; this gateway could not boot without the control plane'));
     return saving;
   }
 
-  /** Changes that come together are put in force together: each costs a look at every workspace. */
-  function changed(next: ConfigSnapshot): void {
-    snapshot = next;
-    compiling ??= setImmediate(adopt);
+  function changed(next: ConfigRows): void {
+    adopt(next);
     saveTimer ??= setTimeout(save, saveDelayMs).unref();
   }
 
@@ -118,12 +114,14 @@ export function createConfigClient(deps: ConfigClientDeps): ConfigClient {
     switch (event) {
       case 'snapshot':
         needsSnapshot = false;
-        changed(readConfigSnapshot(JSON.parse(data), logger));
+        changed(readConfigRows(JSON.parse(data), logger));
         return;
       case 'patch': {
         const patch = ConfigPatch.parse(JSON.parse(data));
-        if (snapshot === undefined) throw new RangeError('a patch came before a snapshot');
-        if (patch.version > snapshot.version) changed(applyPatch(snapshot, patch));
+        if (rows === undefined) throw new RangeError('a patch came before a snapshot');
+        if (patch.version <= rows.version) return;
+        rows.apply(patch);
+        changed(rows);
         return;
       }
       case 'watermark': {
@@ -155,7 +153,7 @@ export function createConfigClient(deps: ConfigClientDeps): ConfigClient {
           gatewayId,
           cellId: deps.cellId,
           limitStore: deps.limitStore,
-          since: needsSnapshot ? 0 : (snapshot?.version ?? 0),
+          since: needsSnapshot ? 0 : (rows?.version ?? 0),
           pingTimeoutMs,
           signal: abort.signal,
           onOpen: () => {
@@ -164,7 +162,7 @@ export function createConfigClient(deps: ConfigClientDeps): ConfigClient {
             firstTry.resolve();
             failures = 0;
             heardAtMs = clock.now();
-            logger.info({ version: snapshot?.version ?? 0 }, 'following the configuration stream');
+            logger.info({ version: rows?.version ?? 0 }, 'following the configuration stream');
           },
           onEvent: (event) => {
             try {
@@ -214,9 +212,8 @@ export function createConfigClient(deps: ConfigClientDeps): ConfigClient {
       const saved = loadSnapshot(path, logger);
       if (saved !== undefined) {
         heardAtMs = saved.savedAtMs;
-        snapshot = saved.snapshot;
-        adopt();
-        logger.info({ version: saved.snapshot.version }, 'serving by the saved configuration until the control plane answers');
+        adopt(saved.rows);
+        logger.info({ version: saved.rows.version }, 'serving by the saved configuration until the control plane answers');
       }
       running = follow();
     },
@@ -237,7 +234,6 @@ export function createConfigClient(deps: ConfigClientDeps): ConfigClient {
     async close() {
       abort.abort();
       await running;
-      clearImmediate(compiling);
       await (saveTimer === undefined ? saving : save());
     },
   };

@@ -1,9 +1,10 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ConfigSnapshot } from '@sluice/contracts';
+import { CONFIG_TABLES, type ConfigSnapshot } from '@sluice/contracts';
 import { createSilentLog } from '../testing/silent-log.ts';
 import { sampleSnapshot } from '../testing/sample-snapshot.ts';
+import { readConfigRows } from './config-rows.ts';
 import { loadSnapshot, saveSnapshot } from './snapshot-file.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'snapshot-'));
@@ -19,16 +20,41 @@ function large(): ConfigSnapshot {
   return { ...snapshot, keys: Object.fromEntries(keys.map((row) => [row.keyId, row])) };
 }
 
+const save = (snapshot: ConfigSnapshot): Promise<void> => saveSnapshot(path, { savedAtMs: 5, rows: readConfigRows(structuredClone(snapshot), createSilentLog()) });
+
+/** What is on disk, as the snapshot that it was. */
+function load(): { savedAtMs: number; snapshot: unknown } | undefined {
+  const saved = loadSnapshot(path, createSilentLog());
+  if (saved === undefined) return undefined;
+  const { savedAtMs, rows } = saved;
+  return { savedAtMs, snapshot: { version: rows.version, ...Object.fromEntries(CONFIG_TABLES.map((table) => [table, Object.fromEntries(rows.tables[table])])) } };
+}
+
 it('what is saved in pieces is read back as it was, by its owner only', async () => {
   const snapshot = large();
-  await saveSnapshot(path, { savedAtMs: 5, snapshot });
+  await save(snapshot);
   expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({ savedAtMs: 5, snapshot: JSON.parse(JSON.stringify(snapshot)) });
   expect(statSync(path).mode & 0o777).toBe(0o600);
-  expect(loadSnapshot(path, createSilentLog())).toEqual({ savedAtMs: 5, snapshot });
+  expect(load()).toEqual({ savedAtMs: 5, snapshot });
+});
+
+it('a file that this gateway wrote is read line by line, never as a whole, whichever tables are empty', async () => {
+  await save({ ...large(), killSwitches: {}, cells: {} });
+  // Not JSON as a whole, so only line by line can it be read.
+  writeFileSync(path, `${readFileSync(path, 'utf8')}\n\n`.replace('}}\n\n', '}}\n}}\n'));
+  expect(load()?.snapshot).toEqual({ ...large(), killSwitches: {}, cells: {} });
+});
+
+it('what changes while it is being saved is not in the file', async () => {
+  const rows = readConfigRows(large(), createSilentLog());
+  const saving = saveSnapshot(path, { savedAtMs: 5, rows });
+  rows.apply({ version: 8, changes: [{ table: 'keys', id: 'samplekey1000' }] });
+  await saving;
+  expect(load()).toEqual({ savedAtMs: 5, snapshot: large() });
 });
 
 it('a file that was cut short, or is no configuration, is ignored', async () => {
-  await saveSnapshot(path, { savedAtMs: 5, snapshot: large() });
+  await save(large());
   const text = readFileSync(path, 'utf8');
   for (const bad of [text.slice(0, text.length / 2), text.slice(0, text.lastIndexOf('\n')), '', '{"savedAtMs":5}', 'null']) {
     writeFileSync(path, bad);
@@ -39,17 +65,17 @@ it('a file that was cut short, or is no configuration, is ignored', async () => 
 it('is read also where somebody has formatted it anew', async () => {
   const snapshot = large();
   writeFileSync(path, JSON.stringify({ savedAtMs: 5, snapshot }, null, 2));
-  expect(loadSnapshot(path, createSilentLog())).toEqual({ savedAtMs: 5, snapshot });
+  expect(load()).toEqual({ savedAtMs: 5, snapshot });
 });
 
 it('parts of rows that are equal are one object in memory, others are not', async () => {
   const snapshot = large();
   const [first, second, third] = ['samplekey0000', 'samplekey0001', 'samplekey0002'];
   const keys = { ...snapshot.keys, [third as string]: { ...snapshot.keys[third as string], limits: { tokens: { perMinute: 7 }, quotas: [] } } };
-  await saveSnapshot(path, { savedAtMs: 5, snapshot: { ...snapshot, keys } as ConfigSnapshot });
-  const read = loadSnapshot(path, createSilentLog())?.snapshot.keys;
-  expect(read?.[first as string]?.limits).toBe(read?.[second as string]?.limits);
-  expect(read?.[third as string]?.limits?.tokens?.perMinute).toBe(7);
+  await save({ ...snapshot, keys } as ConfigSnapshot);
+  const read = loadSnapshot(path, createSilentLog())?.rows.tables.keys;
+  expect(read?.get(first as string)?.limits).toBe(read?.get(second as string)?.limits);
+  expect(read?.get(third as string)?.limits?.tokens?.perMinute).toBe(7);
 });
 
 it('other work goes on between the pieces', async () => {
@@ -60,7 +86,7 @@ it('other work goes on between the pieces', async () => {
     next = setImmediate(count);
   };
   count();
-  await saveSnapshot(path, { savedAtMs: 5, snapshot: large() });
+  await save(large());
   clearImmediate(next);
   expect(turns).toBeGreaterThan(5);
 });

@@ -1,24 +1,26 @@
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import { mkdir, open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { StringDecoder } from 'node:string_decoder';
 import { z } from 'zod';
-import { CONFIG_TABLES, type ConfigSnapshot, type ConfigTable } from '@sluice/contracts';
+import { CONFIG_TABLES, type ConfigTable } from '@sluice/contracts';
+import { savedConfigurationText } from '@sluice/service-kit';
 import type { Log } from '../log.ts';
-import { createSnapshotBuilder, readConfigSnapshot, savedSnapshotText } from '@sluice/service-kit';
+import { createConfigRows, readConfigRows, type ConfigRows } from './config-rows.ts';
 
-export interface SavedSnapshot {
-  /** When it was known to be current, epoch milliseconds. */
+export interface SavedRows {
+  /** When they were known to be current, epoch milliseconds. */
   readonly savedAtMs: number;
-  readonly snapshot: ConfigSnapshot;
+  readonly rows: ConfigRows;
 }
 
 const SavedFile = z.object({ savedAtMs: z.number(), snapshot: z.unknown() });
 
 /**
- * The last snapshot on disk, or undefined when there is none that can be read. A file that `saveSnapshot` wrote is read line
- * by line; other JSON is as good, and needs more memory.
+ * The last configuration on disk, or undefined when there is none that can be read. A file that `saveSnapshot` wrote is read line
+ * by line, so that little more is ever in memory than what is kept; other JSON is as good, and needs more.
  */
-export function loadSnapshot(path: string, logger: Log): SavedSnapshot | undefined {
+export function loadSnapshot(path: string, logger: Log): SavedRows | undefined {
   try {
     return loadLines(path, logger) ?? loadWhole(path, logger);
   } catch (error) {
@@ -28,47 +30,51 @@ export function loadSnapshot(path: string, logger: Log): SavedSnapshot | undefin
   }
 }
 
-function loadWhole(path: string, logger: Log): SavedSnapshot {
+function loadWhole(path: string, logger: Log): SavedRows {
   const file = SavedFile.parse(JSON.parse(readFileSync(path, 'utf8')));
-  return { savedAtMs: file.savedAtMs, snapshot: readConfigSnapshot(file.snapshot, logger) };
+  return { savedAtMs: file.savedAtMs, rows: readConfigRows(file.snapshot, logger) };
 }
 
 const HEAD = /^\{"savedAtMs":(\d+(?:\.\d+)?),"snapshot":\{"version":(\d+)$/;
 const TABLE = /^,"([a-zA-Z]+)":\{$/;
 
 /** Undefined when the lines are not those that `saveSnapshot` writes. */
-function loadLines(path: string, logger: Log): SavedSnapshot | undefined {
-  const builder = createSnapshotBuilder(logger);
-  let head: RegExpExecArray | null = null;
+function loadLines(path: string, logger: Log): SavedRows | undefined {
+  const rows = createConfigRows(logger);
+  let savedAtMs: number | undefined;
   let table: ConfigTable | undefined;
   let ended = false;
   for (const line of linesOf(path)) {
-    if (head === null) {
-      head = HEAD.exec(line);
+    if (savedAtMs === undefined) {
+      const head = HEAD.exec(line);
       if (head === null) return undefined;
+      savedAtMs = Number(head[1]);
+      rows.setVersion(Number(head[2]));
     } else if (line.startsWith('"') && table !== undefined) {
       const [row] = Object.entries(JSON.parse(`{${line.endsWith(',') ? line.slice(0, -1) : line}}`) as object);
-      if (row !== undefined) builder.add(table, row[0], row[1]);
-    } else if (line === '}') table = undefined;
+      if (row !== undefined) rows.put(table, row[0], row[1]);
+    } else if (line === '' && table !== undefined) continue;
+    else if (line === '}') table = undefined;
     else if (line === '}}') ended = true;
     else {
       table = CONFIG_TABLES.find((name) => name === TABLE.exec(line)?.[1]);
       if (table === undefined) return undefined;
     }
   }
-  return head === null || !ended ? undefined : { savedAtMs: Number(head[1]), snapshot: builder.build(Number(head[2])) };
+  return savedAtMs === undefined || !ended ? undefined : { savedAtMs, rows };
 }
 
-const READ_BYTES = 1024 * 1024;
+/** A text of this size is made and collected among the young; larger ones pile up. */
+const READ_BYTES = 64 * 1024;
 
 function* linesOf(path: string): Iterable<string> {
   const file = openSync(path, 'r');
   try {
     const bytes = Buffer.allocUnsafeSlow(READ_BYTES);
-    const decoder = new TextDecoder();
+    const decoder = new StringDecoder('utf8');
     let rest = '';
     for (let count = readSync(file, bytes); count > 0; count = readSync(file, bytes)) {
-      const lines = (rest + decoder.decode(bytes.subarray(0, count), { stream: true })).split('\n');
+      const lines = (rest + decoder.write(bytes.subarray(0, count))).split('\n');
       rest = lines.pop() ?? '';
       yield* lines;
     }
@@ -80,16 +86,23 @@ function* linesOf(path: string): Iterable<string> {
 
 /**
  * Replaces the file as a whole: a crash leaves the old one or the new one. Only the owner may read it. Written in pieces, so
- * that a change among very many workspaces makes no call wait.
+ * that a change among very many workspaces makes no call wait; what changes meanwhile is not in it.
  */
-export async function saveSnapshot(path: string, saved: SavedSnapshot): Promise<void> {
+export async function saveSnapshot(path: string, { savedAtMs, rows }: SavedRows): Promise<void> {
+  const { version, tables } = rows;
+  const copies = new Map(CONFIG_TABLES.map((table) => [table, { ids: [...tables[table].keys()], rows: [...tables[table].values()] }]));
   await mkdir(dirname(path), { recursive: true });
   const temporary = `${path}.new`;
   const file = await open(temporary, 'w', 0o600);
   try {
-    for (const piece of savedSnapshotText(saved)) await file.writeFile(piece);
+    for (const piece of savedConfigurationText({ savedAtMs, version, rowsOf })) await file.writeFile(piece);
   } finally {
     await file.close();
   }
   await rename(temporary, path);
+
+  function* rowsOf(table: ConfigTable): Iterable<readonly [string, unknown]> {
+    const copy = copies.get(table);
+    for (const [i, id] of copy?.ids.entries() ?? []) yield [id, copy?.rows[i]];
+  }
 }

@@ -1,15 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import { AuditEvent, type OutgoingEvent } from '@sluice/contracts';
 import { createFakeClock } from '@sluice/testing';
-import { createCompiler } from '../config/compile.ts';
 import { refusedKeyOf } from '../stages/authenticate/authenticate.ts';
-import { createSilentLog } from '../testing/silent-log.ts';
-import { sampleSnapshot } from '../testing/sample-snapshot.ts';
+import { compiledSample } from '../testing/compiled-sample.ts';
+import { SAMPLE_KEYS } from '../testing/sample-snapshot.ts';
 import { createKeyRefusals } from './key-refusals.ts';
 
 const clock = createFakeClock(Date.UTC(2026, 2, 10, 12));
-const config = createCompiler({ logger: createSilentLog() })(sampleSnapshot());
-const [knownId = ''] = [...config.keys.keys()];
+const config = compiledSample();
+const knownId = SAMPLE_KEYS.acme.split('-')[2] ?? '';
 const SECRET = 'WRONGsecretWRONGsecretWRONGsecret12345678';
 
 const request = (authorization: string | undefined, address = '198.51.100.7') => ({ headers: authorization === undefined ? {} : { authorization }, rawHeaders: [], socket: { remoteAddress: address } }) as unknown as IncomingMessage;

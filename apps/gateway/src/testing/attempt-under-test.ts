@@ -6,7 +6,6 @@ import { createRetryBudget, type RetryBudget } from '@sluice/resilience';
 import { createFakeClock, type FakeClock, type FakeTimer } from '@sluice/testing';
 import type { Call, Resolved } from '../call.ts';
 import { createCancelToken } from '../cancel-token.ts';
-import { createCompiler } from '../config/compile.ts';
 import { createCall } from '../http/envelope.ts';
 import type { ClientResponse } from '../http/client-response.ts';
 import { createAttemptStage } from '../stages/attempt/attempt.ts';
@@ -15,8 +14,8 @@ import { isPlanRefusal, staticPlan } from '../stages/route/static-plan.ts';
 import { createBreakers } from '../upstream/breakers.ts';
 import { createCapacity } from '../upstream/capacity.ts';
 import { createHealthProbes, type HealthProbes } from '../upstream/health-probes.ts';
-import { SAMPLE_KEYS, sampleSnapshot, type RawSnapshot } from './sample-snapshot.ts';
-import { createSilentLog } from './silent-log.ts';
+import { compiledSample } from './compiled-sample.ts';
+import { SAMPLE_KEYS, type RawSnapshot } from './sample-snapshot.ts';
 import { WHOLE } from './scripted-upstream.ts';
 
 /** What a provider does with one request. */
@@ -69,13 +68,11 @@ const PROVIDER_OF: Readonly<Record<string, string>> = { 'http://first:1': 'prima
 export function createAttemptUnderTest(replies: { readonly primary: Reply[]; readonly secondary?: Reply[] }, change: (raw: RawSnapshot) => void = () => undefined): AttemptUnderTest {
   const clock = createFakeClock(1_700_000_000_000);
   const timers = { setTimeout: clock.setTimeout, clearTimeout: (timer: unknown) => clock.clearTimeout(timer as FakeTimer | undefined) };
-  const config = createCompiler({ logger: createSilentLog() })(
-    sampleSnapshot((raw) => {
-      Object.assign(raw.providers.primary as object, { baseUrl: 'http://first:1/v1' });
-      Object.assign(raw.providers.secondary as object, { baseUrl: 'http://second:1/v1', dialect: 'openai', enabled: replies.secondary !== undefined });
-      change(raw);
-    }),
-  );
+  const config = compiledSample((raw) => {
+    Object.assign(raw.providers.primary as object, { baseUrl: 'http://first:1/v1' });
+    Object.assign(raw.providers.secondary as object, { baseUrl: 'http://second:1/v1', dialect: 'openai', enabled: replies.secondary !== undefined });
+    change(raw);
+  });
   const workspace = config.workspaces.get('acme-prod') as NonNullable<ReturnType<typeof config.workspaces.get>>;
   const key = config.keys.get(SAMPLE_KEYS.acme.split('-')[2] as string);
   const adapters = createAdapterRegistry({ clock }).get;

@@ -3,7 +3,6 @@ import type { AdmissionLease, LimitsView } from '@sluice/contracts';
 import { createFakeClock } from '@sluice/testing';
 import type { Call } from '../call.ts';
 import type { CompiledConfig } from '../compiled-config.ts';
-import { createCompiler } from '../config/compile.ts';
 import { createHeartbeats } from '../http/heartbeats.ts';
 import { setRateHeaders } from '../http/rate-headers.ts';
 import { sendRefusal } from '../http/refusal-response.ts';
@@ -19,7 +18,7 @@ import { createReadBodyStage } from '../stages/read-body/read-body.ts';
 import { createAdapterRegistry } from '@sluice/providers';
 import { createPlanner } from '../stages/route/planner.ts';
 import { createResolveStage } from '../stages/resolve/resolve.ts';
-import { sampleSnapshot } from './sample-snapshot.ts';
+import { compiledSample } from './compiled-sample.ts';
 import { createSilentLog } from './silent-log.ts';
 
 export const SAMPLE_NOW_MS = Date.parse('2026-06-01T12:00:00.000Z');
@@ -57,7 +56,7 @@ export interface FrontServerOptions {
 export async function startFrontServer(options: FrontServerOptions = {}): Promise<FrontServer> {
   const clock = createFakeClock(SAMPLE_NOW_MS);
   const logger = createSilentLog();
-  const compiled = createCompiler({ logger })(sampleSnapshot());
+  const compiled = compiledSample();
   const currentConfig = options.config ?? (() => compiled);
   const place = { baseDomain: 'sluice.localhost', cellId: 'cell-shared-1' };
   const admitted: Call[] = [];

@@ -9,7 +9,6 @@ import { createRetryBudget } from '@sluice/resilience';
 import type { CompiledSnapshot } from '@sluice/routing';
 import { createIds } from '@sluice/service-kit';
 import type { Call } from '../call.ts';
-import { createCompiler } from '../config/compile.ts';
 import { createHeartbeats } from '../http/heartbeats.ts';
 import { createGatewayServer } from '../http/server.ts';
 import { createEstimator } from '../metering/estimator.ts';
@@ -34,7 +33,8 @@ import { createSettleStage, type CallEnd } from '../stages/settle/settle.ts';
 import { createBreakers } from '../upstream/breakers.ts';
 import { createCapacity } from '../upstream/capacity.ts';
 import { nameOfSecret } from '../upstream/secrets.ts';
-import { SAMPLE_KEYS, sampleSnapshot, type RawSnapshot } from './sample-snapshot.ts';
+import { compiledSample } from './compiled-sample.ts';
+import { SAMPLE_KEYS, type RawSnapshot } from './sample-snapshot.ts';
 import { createSilentLog } from './silent-log.ts';
 
 /** Signs people who act in a workspace. */
@@ -69,7 +69,7 @@ export async function startGateway(options: GatewayOptions) {
   const clock = systemClock;
   const logger = createSilentLog();
   const dir = mkdtempSync(join(tmpdir(), 'sluice-gateway-'));
-  const config = createCompiler({ logger })(sampleSnapshot((raw) => configure(raw, options)));
+  const config = compiledSample((raw) => configure(raw, options), logger);
   const { outbox } = openOutbox({ dir, gatewayId: 'gw-1', clock, maxBytes: 1e8, segmentBytes: 1e7, maxAgeMs: 1e9 });
   const memory = createMemoryLimitStore({ clock });
   const limits = options.wrapLimits?.(memory) ?? memory;

@@ -2,10 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import { createAdapterRegistry } from '@sluice/providers';
 import { createFakeClock } from '@sluice/testing';
 import type { Call, Resolved } from '../../call.ts';
-import { createCompiler } from '../../config/compile.ts';
 import { SAMPLE_NOW_MS } from '../../testing/front-server.ts';
-import { SAMPLE_KEYS, sampleSnapshot, type RawSnapshot } from '../../testing/sample-snapshot.ts';
-import { createSilentLog } from '../../testing/silent-log.ts';
+import { compiledSample } from '../../testing/compiled-sample.ts';
+import { SAMPLE_KEYS, type RawSnapshot } from '../../testing/sample-snapshot.ts';
 import { createPlanner } from '../route/planner.ts';
 import { needsOf } from './needs-of.ts';
 import { createResolveStage } from './resolve.ts';
@@ -19,7 +18,7 @@ interface Given {
 }
 
 function resolve({ body = {}, headers = {}, key = 'acme', change, operation = 'chat' }: Given) {
-  const config = createCompiler({ logger: createSilentLog() })(sampleSnapshot(change));
+  const config = compiledSample(change);
   const json = { model: 'sim-small', messages: [{ role: 'user', content: 'x' }], ...body };
   const call = {
     operation,

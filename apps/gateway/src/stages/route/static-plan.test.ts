@@ -1,9 +1,8 @@
 import type { InboundCall, Model } from '@sluice/contracts';
 import { createAdapterRegistry } from '@sluice/providers';
 import type { CompiledWorkspace } from '../../compiled-config.ts';
-import { createCompiler } from '../../config/compile.ts';
-import { sampleSnapshot, type RawSnapshot } from '../../testing/sample-snapshot.ts';
-import { createSilentLog } from '../../testing/silent-log.ts';
+import { compiledSample } from '../../testing/compiled-sample.ts';
+import type { RawSnapshot } from '../../testing/sample-snapshot.ts';
 import { isPlanRefusal, staticPlan } from './static-plan.ts';
 
 const adapters = createAdapterRegistry().get;
@@ -11,12 +10,10 @@ const policyOf = (raw: RawSnapshot) => (raw.plans.team as { policy: Record<strin
 
 /** The places of the plan, or the refusal's code. */
 function places(change: (raw: RawSnapshot) => void, { models = ['sim-small'], pinned = false } = {}): string[] {
-  const config = createCompiler({ logger: createSilentLog() })(
-    sampleSnapshot((raw) => {
-      Object.assign(raw.providers.secondary as object, { dialect: 'openai' });
-      change(raw);
-    }),
-  );
+  const config = compiledSample((raw) => {
+    Object.assign(raw.providers.secondary as object, { dialect: 'openai' });
+    change(raw);
+  });
   const candidates = models.map((id) => config.models.get(id)) as unknown as [Model, ...Model[]];
   const inbound = { operation: 'chat', body: {}, stream: false } as unknown as InboundCall;
   const plan = staticPlan(config, config.workspaces.get('acme-prod') as CompiledWorkspace, { inbound, candidates, pinned, feature: undefined }, adapters);
