@@ -9,7 +9,7 @@ export * from './trace-context.ts';
 export * from './problem.ts';
 export * from './config-row-reader.ts';
 export * from './read-config-snapshot.ts';
-export * from './saved-snapshot-text.ts';
+export * from './configuration-text.ts';
 export * from './app.ts';
 export * from './listen.ts';
 export * from './admin-server.ts';

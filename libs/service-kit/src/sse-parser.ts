@@ -11,20 +11,26 @@ export interface SseParser {
   push(chunk: Buffer): SseEvent[];
 }
 
-export function createSseParser(maxChars: number): SseParser {
+/**
+ * `takeLine` is offered each line of an event's data as it comes, so that a large event need not be in memory as a whole.
+ * What it takes (true) is in no `data`; the event itself is told when it ends, as ever.
+ */
+export function createSseParser(maxChars: number, takeLine?: (event: string, line: string) => boolean): SseParser {
   const decoder = new StringDecoder('utf8');
   let rest: string[] = [];
   let restChars = 0;
   let event = '';
   let data: string[] = [];
   let dataChars = 0;
+  let taken = false;
 
   function line(text: string, out: SseEvent[]): void {
     if (text === '') {
-      if (data.length > 0) out.push({ event: event === '' ? 'message' : event, data: data.join('\n') });
+      if (data.length > 0 || taken) out.push({ event: event === '' ? 'message' : event, data: data.join('\n') });
       event = '';
       data = [];
       dataChars = 0;
+      taken = false;
       return;
     }
     const colon = text.indexOf(':');
@@ -33,6 +39,10 @@ export function createSseParser(maxChars: number): SseParser {
     const value = colon === -1 ? '' : text.slice(text[colon + 1] === ' ' ? colon + 2 : colon + 1);
     if (field === 'event') event = value;
     if (field === 'data') {
+      if (takeLine?.(event, value) === true) {
+        taken = true;
+        return;
+      }
       data.push(value);
       dataChars += value.length;
     }

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigSnapshot, portsFrom } from '@sluice/contracts';
-import { savedSnapshotText } from '@sluice/service-kit';
+import { savedConfigurationText, writtenSnapshot } from '@sluice/service-kit';
 import { freePortBase } from '@sluice/testing';
 import { randomBase62 } from '../stack/secrets.ts';
 import { cpuMicroseconds, residentBytes, runBenchScript, startBenchProcess, type BenchProcess } from './bench-process.ts';
@@ -36,7 +36,7 @@ async function startSized(bench: BenchTargets, size: number): Promise<Sized> {
   });
   const snapshot = ConfigSnapshot.parse(benchSnapshot(`http://127.0.0.1:${bench.upstreamPort}`, made));
   mkdirSync(join(dataDir, 'gateway'), { recursive: true });
-  writeFileSync(join(dataDir, 'gateway', 'snapshot.json'), [...savedSnapshotText({ savedAtMs: Date.now(), snapshot })].join(''), { mode: 0o600 });
+  writeFileSync(join(dataDir, 'gateway', 'snapshot.json'), [...savedConfigurationText(Date.now(), writtenSnapshot(snapshot))].join(''), { mode: 0o600 });
   try {
     const process = await startBenchProcess(bench.root, 'apps/gateway/dist/main.js', 'target', gatewayEnvironment(base, dataDir, {}), { kind: 'http', url: `http://127.0.0.1:${ports.gatewayAdmin}/ready` });
     return { size, port: ports.gateway, process, keys: Array.from({ length: BUSY }, (_, n) => made[(n * size) / BUSY]?.key ?? ''), dataDir };

@@ -38,7 +38,7 @@ async function connect(gateway: string, since: number): Promise<{ next(event: st
           const end = text.indexOf('\n\n');
           pieces = [Buffer.from(text.slice(end + 2))];
           const match = /^event: (\w+)\ndata: /.exec(text);
-          if (match?.[1] === event) return text.slice(match[0].length, end);
+          if (match?.[1] === event) return text.slice(match[0].length, end).replaceAll('\ndata: ', '\n');
           continue;
         }
         const chunk = await reader?.read();

@@ -35,8 +35,8 @@ async function open(path: string, token: string): Promise<Stream> {
         for (let end = buffer.indexOf('\n\n'); end >= 0; end = buffer.indexOf('\n\n')) {
           const frame = buffer.slice(0, end);
           buffer = buffer.slice(end + 2);
-          const match = /^event: (.+)\ndata: (.+)$/.exec(frame);
-          const parsed = ConfigStreamEvent.parse({ event: match?.[1], data: JSON.parse(match?.[2] ?? 'null') });
+          const [name, ...data] = frame.split('\n').map((line) => line.replace(/^(event|data): /, ''));
+          const parsed = ConfigStreamEvent.parse({ event: name, data: JSON.parse(data.join('\n')) });
           if (parsed.event === event) return parsed.data;
         }
         const chunk = await reader?.read();

@@ -1,6 +1,6 @@
 import type { Response } from 'express';
 import type { ChaosOrder, ConfigPatch, ConfigSnapshot, ConfigStreamEvent } from '@sluice/contracts';
-import { ProblemError, sseFrame, sseStream, type SseStream } from '@sluice/service-kit';
+import { ProblemError, snapshotFrame, sseFrame, sseStream, type SseStream } from '@sluice/service-kit';
 import type { ConfigStore } from '../config/config-store.ts';
 
 /** Up to where the ledger holds everything of a gateway's epoch. */
@@ -71,14 +71,14 @@ export function createConfigStream(deps: { store: ConfigStore }): ConfigStream {
   });
 
   /** Made once for all gateways that ask for it between two changes, as after a restart of the control plane. */
-  function snapshotFrame(snapshot: ConfigSnapshot): Buffer {
-    whole ??= sseFrame('snapshot', JSON.stringify(snapshot));
+  function wholeFrame(snapshot: ConfigSnapshot): Buffer {
+    whole ??= snapshotFrame(snapshot);
     return whole;
   }
 
   function sendConfiguration(sse: SseStream, snapshot: ConfigSnapshot, since: number): void {
     const missing = deps.store.patchesSince(since);
-    if (missing === undefined) sse.sendFrame(snapshotFrame(snapshot));
+    if (missing === undefined) sse.sendFrame(wholeFrame(snapshot));
     else for (const patch of missing) send(sse, { event: 'patch', data: patch });
     send(sse, { event: 'ping', data: { version: snapshot.version } });
   }

@@ -4,8 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createFakeClock, eventually, type FakeClock } from '@sluice/testing';
+import { snapshotFrame } from '@sluice/service-kit';
 import type { CompiledConfig } from '../compiled-config.ts';
-import { rawSnapshot, type RawSnapshot } from '../testing/sample-snapshot.ts';
+import { rawSnapshot, sampleSnapshot, type RawSnapshot } from '../testing/sample-snapshot.ts';
 import { createSilentLog } from '../testing/silent-log.ts';
 import { createConfigClient, type ConfigClient, type ConfigClientDeps } from './config-client.ts';
 
@@ -14,6 +15,8 @@ interface Plane {
   readonly url: string;
   readonly asked: { since: string | null; token: string | undefined }[];
   send(event: string, data: unknown): void;
+  /** Bytes as they are. */
+  write(bytes: Buffer): void;
   /** Resolves with the next connection. */
   connection(): Promise<void>;
   cut(): void;
@@ -44,6 +47,7 @@ async function startPlane(): Promise<Plane> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     asked,
     send: (event, data) => void current?.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`),
+    write: (bytes) => void current?.write(bytes),
     connection: () => arrivals.promise,
     cut: () => void current?.destroy(),
     refuse: (detail) => void (refusal = detail),
@@ -127,6 +131,49 @@ it('a gap in the patches is closed by asking for a whole snapshot', async () => 
   plane.send('snapshot', { ...rawSnapshot(), version: 9 });
   await change;
   expect(config.version).toBe(9);
+});
+
+/** The frame of a snapshot that takes many reads of the socket. */
+function largeFrame(version: number): Buffer {
+  const snapshot = sampleSnapshot();
+  const key = snapshot.keys.acmekey001 as NonNullable<(typeof snapshot.keys)[string]>;
+  const keys = Array.from({ length: 5_000 }, (_, n) => ({ ...key, keyId: `samplekey${String(n).padStart(4, '0')}` }));
+  return snapshotFrame({ ...snapshot, version, keys: Object.fromEntries(keys.map((row) => [row.keyId, row])) });
+}
+
+it('a snapshot that comes row by row is in force when it is complete, and other work goes on meanwhile', async () => {
+  const { config, next } = await connected();
+  let turns = 0;
+  let timer: NodeJS.Immediate | undefined;
+  const count = (): void => {
+    turns += 1;
+    timer = setImmediate(count);
+  };
+  count();
+  const change = next();
+  plane.write(largeFrame(12));
+  const now = await change;
+  clearImmediate(timer);
+  expect(turns).toBeGreaterThan(5);
+  expect([now.version, now.keys.get('samplekey4999')?.workspace.tenant.id, now.keys.has('globexkey01')]).toEqual([12, 'acme', false]);
+  expect(config.version).toBe(12);
+});
+
+it.each([
+  ['cut short', (frame: Buffer) => frame.subarray(0, frame.length / 2), () => plane.cut(), '7'],
+  ['damaged', (frame: Buffer) => Buffer.from(frame.toString().replace('"keyId":"samplekey4000"', '"keyId"')), () => undefined, '0'],
+  ['without its end', (frame: Buffer) => Buffer.from(frame.toString().replace('data: }\n\n', '\n\n')), () => undefined, '0'],
+])('nothing is in force of a snapshot that is %s; it is asked for anew', async (_how, damage, end, since) => {
+  const { config, next } = await connected();
+  const arrival = plane.connection();
+  plane.write(damage(largeFrame(12)));
+  end();
+  await arrival;
+  expect([config.version, config.current()?.keys.has('samplekey0000'), config.current()?.keys.has('globexkey01')]).toEqual([7, false, true]);
+  expect(plane.asked.at(-1)?.since).toBe(since);
+  const change = next();
+  plane.write(largeFrame(13));
+  expect((await change).keys.has('samplekey4999')).toBe(true);
 });
 
 it('a broken connection is taken up again where it stopped, and the last version serves on', async () => {

@@ -8,6 +8,7 @@ import { createCompiler } from './compile.ts';
 import { readConfigRows, type ConfigRows } from './config-rows.ts';
 import { runConfigStream, StreamRefused } from './config-stream.ts';
 import { loadSnapshot, saveSnapshot } from './snapshot-file.ts';
+import { createSnapshotLines } from './snapshot-lines.ts';
 
 const FIRST_RETRY_MS = 200;
 const LONGEST_RETRY_MS = 5_000;
@@ -82,6 +83,8 @@ export function createConfigClient(deps: ConfigClientDeps): ConfigClient {
   let refused: string | undefined;
   const firstTry = Promise.withResolvers<void>();
   let running: Promise<void> = Promise.resolve();
+  /** The snapshot that comes in, row by row; another one serves until it is complete. */
+  let arriving = createSnapshotLines(logger);
   let saveTimer: NodeJS.Timeout | undefined;
   let saving: Promise<void> = Promise.resolve();
 
@@ -112,10 +115,12 @@ export function createConfigClient(deps: ConfigClientDeps): ConfigClient {
   function onEvent({ event, data }: SseEvent): void {
     heardAtMs = clock.now();
     switch (event) {
-      case 'snapshot':
+      case 'snapshot': {
+        const read = arriving.finish();
         needsSnapshot = false;
-        changed(readConfigRows(JSON.parse(data), logger));
+        changed(read ?? readConfigRows(JSON.parse(data), logger));
         return;
+      }
       case 'patch': {
         const patch = ConfigPatch.parse(JSON.parse(data));
         if (rows === undefined) throw new RangeError('a patch came before a snapshot');
@@ -143,10 +148,21 @@ export function createConfigClient(deps: ConfigClientDeps): ConfigClient {
     else deps.onChaos?.(order);
   }
 
+  /** After what cannot be read only a whole snapshot helps. */
+  function orAskAgain<T>(read: () => T): T {
+    try {
+      return read();
+    } catch (error) {
+      needsSnapshot = true;
+      throw error;
+    }
+  }
+
   async function follow(): Promise<void> {
     let failures = 0;
     while (!abort.signal.aborted) {
       try {
+        arriving = createSnapshotLines(logger);
         await runConfigStream({
           url: deps.url,
           token: deps.token,
@@ -164,14 +180,8 @@ export function createConfigClient(deps: ConfigClientDeps): ConfigClient {
             heardAtMs = clock.now();
             logger.info({ version: rows?.version ?? 0 }, 'following the configuration stream');
           },
-          onEvent: (event) => {
-            try {
-              onEvent(event);
-            } catch (error) {
-              needsSnapshot = true;
-              throw error;
-            }
-          },
+          takeLine: (event, line) => event === 'snapshot' && orAskAgain(() => arriving.take(line)),
+          onEvent: (event) => orAskAgain(() => onEvent(event)),
         });
       } catch (error) {
         if (error instanceof StreamRefused) {

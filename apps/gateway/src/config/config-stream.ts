@@ -1,8 +1,11 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { createSseParser, type SseEvent } from '@sluice/service-kit';
 
-/** A snapshot of 100,000 workspaces is below this. */
+/** A snapshot of 100,000 workspaces is below this, also where it comes in one line. */
 const MAX_EVENT_CHARS = 512 * 1024 * 1024;
+
+const LARGE_CHUNK_BYTES = 16 * 1024;
 
 /** The control plane wants no connection of this gateway; `message` says why and what to do. */
 export class StreamRefused extends Error {
@@ -21,6 +24,8 @@ export interface ConfigStreamOptions {
   readonly pingTimeoutMs: number;
   readonly signal: AbortSignal;
   onOpen(): void;
+  /** True for a line of an event's data that need not be kept for `onEvent`. */
+  takeLine(event: string, line: string): boolean;
   onEvent(event: SseEvent): void;
 }
 
@@ -30,7 +35,7 @@ export interface ConfigStreamOptions {
  * @throws StreamRefused when this gateway may not serve its cell.
  * @throws when it cannot be opened, breaks, or is silent for longer than `pingTimeoutMs`.
  */
-export async function runConfigStream({ url, token, gatewayId, cellId, limitStore, since, pingTimeoutMs, signal, onOpen, onEvent }: ConfigStreamOptions): Promise<void> {
+export async function runConfigStream({ url, token, gatewayId, cellId, limitStore, since, pingTimeoutMs, signal, onOpen, takeLine, onEvent }: ConfigStreamOptions): Promise<void> {
   const agent = new Agent({ connections: 1, headersTimeout: pingTimeoutMs, bodyTimeout: pingTimeoutMs });
   try {
     const target = `${url}/internal/config/stream?gateway=${encodeURIComponent(gatewayId)}&cell=${encodeURIComponent(cellId)}&store=${limitStore}&since=${since}`;
@@ -45,8 +50,12 @@ export async function runConfigStream({ url, token, gatewayId, cellId, limitStor
       throw new Error(`the control plane answered the configuration stream with ${response.statusCode}`);
     }
     onOpen();
-    const parser = createSseParser(MAX_EVENT_CHARS);
-    for await (const chunk of response.body as AsyncIterable<Buffer>) for (const event of parser.push(chunk)) onEvent(event);
+    const parser = createSseParser(MAX_EVENT_CHARS, takeLine);
+    for await (const chunk of response.body as AsyncIterable<Buffer>) {
+      for (const event of parser.push(chunk)) onEvent(event);
+      // Part of a snapshot: the socket may hold thousands of rows, and calls have their turn between them.
+      if (chunk.length > LARGE_CHUNK_BYTES) await nextTurn();
+    }
   } finally {
     await agent.destroy();
   }

@@ -40,8 +40,8 @@ it('what is saved in pieces is read back as it was, by its owner only', async ()
 
 it('a file that this gateway wrote is read line by line, never as a whole, whichever tables are empty', async () => {
   await save({ ...large(), killSwitches: {}, cells: {} });
-  // Not JSON as a whole, so only line by line can it be read.
-  writeFileSync(path, `${readFileSync(path, 'utf8')}\n\n`.replace('}}\n\n', '}}\n}}\n'));
+  // The comma after a table's last row is no JSON, so the file can be read in no other way.
+  writeFileSync(path, readFileSync(path, 'utf8').replace('\n}\n,"plans"', ',\n}\n,"plans"'));
   expect(load()?.snapshot).toEqual({ ...large(), killSwitches: {}, cells: {} });
 });
 
@@ -60,6 +60,19 @@ it('a file that was cut short, or is no configuration, is ignored', async () => 
     writeFileSync(path, bad);
     expect(loadSnapshot(path, createSilentLog())).toBeUndefined();
   }
+});
+
+it.each([
+  ['cut short', (text: string) => text.slice(0, text.indexOf('samplekey0500')), /line 512 .* damaged/],
+  ['cut short between two rows', (text: string) => text.slice(0, text.indexOf('"samplekey0500"')), /ends in line 511, before its end/],
+  ['damaged in a row', (text: string) => text.replace('{"keyId":"samplekey0500"', '{"keyId"="samplekey0500"'), /line 512 .* row of keys/],
+  ['damaged between tables', (text: string) => text.replace(',"plans":{', ',"plums":{'), /line 1014 .* should begin or end a table/],
+])('the log says where a file is damaged that is %s', async (_how, damage, said) => {
+  await save(large());
+  writeFileSync(path, damage(readFileSync(path, 'utf8')));
+  const logger = createSilentLog();
+  expect(loadSnapshot(path, logger)).toBeUndefined();
+  expect(logger.lines.map(({ level, fields }) => [level, (fields as { reason: string }).reason])).toEqual([['warn', expect.stringMatching(said) as string]]);
 });
 
 it('is read also where somebody has formatted it anew', async () => {

@@ -6,7 +6,8 @@ import { z } from 'zod';
 import { CONFIG_TABLES, type ConfigTable } from '@sluice/contracts';
 import { savedConfigurationText } from '@sluice/service-kit';
 import type { Log } from '../log.ts';
-import { createConfigRows, readConfigRows, type ConfigRows } from './config-rows.ts';
+import { readConfigRows, type ConfigRows } from './config-rows.ts';
+import { createSnapshotLines } from './snapshot-lines.ts';
 
 export interface SavedRows {
   /** When they were known to be current, epoch milliseconds. */
@@ -35,33 +36,23 @@ function loadWhole(path: string, logger: Log): SavedRows {
   return { savedAtMs: file.savedAtMs, rows: readConfigRows(file.snapshot, logger) };
 }
 
-const HEAD = /^\{"savedAtMs":(\d+(?:\.\d+)?),"snapshot":\{"version":(\d+)$/;
-const TABLE = /^,"([a-zA-Z]+)":\{$/;
+/** What a saved file has before and after the text of the snapshot. */
+const BEFORE = /^\{"savedAtMs":(\d+(?:\.\d+)?),"snapshot":/;
+const LAST_LINE = '}}';
 
-/** Undefined when the lines are not those that `saveSnapshot` writes. */
+/** Undefined when the first line is not one that `saveSnapshot` writes. */
 function loadLines(path: string, logger: Log): SavedRows | undefined {
-  const rows = createConfigRows(logger);
+  const lines = createSnapshotLines(logger);
   let savedAtMs: number | undefined;
-  let table: ConfigTable | undefined;
-  let ended = false;
   for (const line of linesOf(path)) {
     if (savedAtMs === undefined) {
-      const head = HEAD.exec(line);
-      if (head === null) return undefined;
-      savedAtMs = Number(head[1]);
-      rows.setVersion(Number(head[2]));
-    } else if (line.startsWith('"') && table !== undefined) {
-      const [row] = Object.entries(JSON.parse(`{${line.endsWith(',') ? line.slice(0, -1) : line}}`) as object);
-      if (row !== undefined) rows.put(table, row[0], row[1]);
-    } else if (line === '' && table !== undefined) continue;
-    else if (line === '}') table = undefined;
-    else if (line === '}}') ended = true;
-    else {
-      table = CONFIG_TABLES.find((name) => name === TABLE.exec(line)?.[1]);
-      if (table === undefined) return undefined;
-    }
+      const before = BEFORE.exec(line);
+      if (before === null || !lines.take(line.slice(before[0].length))) return undefined;
+      savedAtMs = Number(before[1]);
+    } else lines.take(line === LAST_LINE ? '}' : line);
   }
-  return savedAtMs === undefined || !ended ? undefined : { savedAtMs, rows };
+  const rows = lines.finish();
+  return savedAtMs === undefined || rows === undefined ? undefined : { savedAtMs, rows };
 }
 
 /** A text of this size is made and collected among the young; larger ones pile up. */
@@ -95,7 +86,7 @@ export async function saveSnapshot(path: string, { savedAtMs, rows }: SavedRows)
   const temporary = `${path}.new`;
   const file = await open(temporary, 'w', 0o600);
   try {
-    for (const piece of savedConfigurationText({ savedAtMs, version, rowsOf })) await file.writeFile(piece);
+    for (const piece of savedConfigurationText(savedAtMs, { version, rowsOf })) await file.writeFile(piece);
   } finally {
     await file.close();
   }
