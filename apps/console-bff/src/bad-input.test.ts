@@ -1,9 +1,8 @@
 import { PRINCIPAL_HEADER, type Principal } from '@sluice/contracts';
 import { signPrincipal } from '@sluice/service-kit';
 import { rawRequest } from '@sluice/testing';
-import { ROLES_CHECKED_EVERY_MS } from './principal-of.ts';
 import { SCOPED_ROUTES } from './route-table.ts';
-import { SESSION_TTL_MS } from './sessions.ts';
+import { CHECKED_EVERY_MS, SESSION_TTL_MS } from './sessions.ts';
 import { INVITATION, PRINCIPAL_KEY, STALE } from './test-support/fake-control-plane.ts';
 import { ALLOWED_ORIGIN, startTestBff, type TestBff } from './test-support/start-test-bff.ts';
 import { REQUEST_ID } from './test-support/upstream-bodies.ts';
@@ -59,20 +58,20 @@ describe('a session', () => {
   it('loses a role that was taken away, and ends with the account, ten seconds later at most', async () => {
     bff.upstream.roles = { 'acme-prod': 'viewer' };
     expect((await bff.ask(admin, 'get', '/api/keys?workspace=acme-prod')).status).toBe(200);
-    bff.clock.advance(ROLES_CHECKED_EVERY_MS);
+    bff.clock.advance(CHECKED_EVERY_MS);
     expect((await bff.ask(admin, 'get', '/api/keys?workspace=acme-prod')).status).toBe(403);
     bff.upstream.roles = {};
-    bff.clock.advance(ROLES_CHECKED_EVERY_MS);
+    bff.clock.advance(CHECKED_EVERY_MS);
     expect((await overview(admin)).status).toBe(404);
     bff.upstream.roles = undefined;
-    bff.clock.advance(ROLES_CHECKED_EVERY_MS);
+    bff.clock.advance(CHECKED_EVERY_MS);
     expect((await overview(admin)).status).toBe(401);
     bff.upstream.roles = { 'acme-prod': 'admin' };
     expect((await overview(admin)).status).toBe(401);
   });
 
   it('goes on with the roles it had while the control plane is away', async () => {
-    bff.clock.advance(ROLES_CHECKED_EVERY_MS);
+    bff.clock.advance(CHECKED_EVERY_MS);
     bff.upstream.failWith = { status: 500, body: 'x' };
     expect((await overview(admin)).status).toBe(502);
     bff.upstream.failWith = undefined;

@@ -1,4 +1,4 @@
-import { Principal, PRINCIPAL_HEADER, type AcceptInvitationRequest, type Clock } from '@sluice/contracts';
+import { OwnSessions, Principal, PRINCIPAL_HEADER, SeenSessionResponse, type AcceptInvitationRequest, type Clock, type OpenedSession } from '@sluice/contracts';
 import { ProblemError, signPrincipal, type FieldFault } from '@sluice/service-kit';
 import { z } from 'zod';
 
@@ -31,10 +31,14 @@ export type Changed<T> = ({ readonly kind: 'done' } & Asked<T>) | { readonly kin
 export interface ControlPlane {
   /** The person; undefined when e-mail and password do not match. Throws 429 while the account is locked out. */
   signIn(email: string, password: string, address?: string): Promise<Principal | undefined>;
-  /** The person with the roles of now; undefined once the account is gone. */
-  now(principal: Principal): Promise<Principal | undefined>;
-  /** Has a sign-out recorded. Never throws: whoever signs out is signed out. */
-  signedOut(principal: Principal): Promise<void>;
+  /** Keeps a session that was opened. */
+  openSession(opened: OpenedSession): Promise<void>;
+  /** A session is used: it, and the person with the roles of now; undefined once the session or the account is gone. */
+  seenSession(tokenDigest: string): Promise<SeenSessionResponse | undefined>;
+  /** A person's sessions, newest first. */
+  sessionsOf(principal: Principal): Promise<readonly OpenedSession[]>;
+  /** Ends sessions of the person; harmless when they have ended. */
+  endSessions(principal: Principal, tokenDigests: readonly string[]): Promise<void>;
   /** Throws 401 for an invitation that is not valid or a wrong password, 429 while the account is locked out. */
   acceptInvitation(request: AcceptInvitationRequest): Promise<void>;
   /** Undefined when the workspace, or the thing in it, is not there. */
@@ -119,18 +123,25 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
       if (answer.status !== 200) throw refusal(answer);
       return parse(Principal, answer.text);
     },
-    async now(principal) {
-      const answer = await call('/internal/people/session/now', { method: 'POST', headers: signed(principal) });
+    async openSession(opened) {
+      const answer = await call('/internal/people/sessions', { method: 'POST', headers: json, body: JSON.stringify(opened) });
+      if (answer.status !== 204) throw refusal(answer);
+    },
+    async seenSession(tokenDigest) {
+      const answer = await call('/internal/people/sessions/seen', { method: 'POST', headers: json, body: JSON.stringify({ token_digest: tokenDigest }) });
       if (answer.status === 404) return undefined;
       if (answer.status !== 200) throw refusal(answer);
-      return parse(Principal, answer.text);
+      return parse(SeenSessionResponse, answer.text);
     },
-    async signedOut(principal) {
-      try {
-        await call('/internal/people/session/ended', { method: 'POST', headers: signed(principal) });
-      } catch {
-        // `call` has told of it.
-      }
+    async sessionsOf(principal) {
+      const answer = await call('/internal/people/sessions', { headers: signed(principal) });
+      if (answer.status !== 200) throw refusal(answer);
+      return parse(OwnSessions, answer.text).rows;
+    },
+    async endSessions(principal, tokenDigests) {
+      if (tokenDigests.length === 0) return;
+      const answer = await call('/internal/people/sessions/ended', { method: 'POST', headers: { ...json, ...signed(principal) }, body: JSON.stringify({ token_digests: tokenDigests }) });
+      if (answer.status !== 204) throw refusal(answer);
     },
     async acceptInvitation(request) {
       const answer = await call('/internal/people/invitations', { method: 'POST', headers: json, body: JSON.stringify(request) });

@@ -6,7 +6,7 @@ import type { ControlPlane } from './control-plane.ts';
 import { originCheck } from './origin-check.ts';
 import type { PlaygroundPool } from './playground/pool.ts';
 import { playgroundRoute } from './playground/playground-route.ts';
-import { createPrincipalOf } from './principal-of.ts';
+import { createSessionOf, type PrincipalOf } from './principal-of.ts';
 import { SCOPED_ROUTES } from './route-table.ts';
 import type { ScopedRoute } from './routes/scoped-route.ts';
 import { scopedHandler } from './scope.ts';
@@ -50,8 +50,9 @@ export function createBffApp({ logger, metrics, controlPlane, sessions, clock, g
     description: 'What a customer may see and change of the workspaces in which they have a role.',
     routes: [...SESSION_ROUTES, ...routes.map(describe)],
   });
-  const principalOf = createPrincipalOf({ sessions, controlPlane, clock });
-  addSessionRoutes(app, { sessions, controlPlane, principalOf });
+  const sessionOf = createSessionOf(sessions);
+  const principalOf: PrincipalOf = async (req) => (await sessionOf(req)).principal;
+  addSessionRoutes(app, { sessions, controlPlane, sessionOf });
   for (const route of routes) app[route.method](route.path, scopedHandler(route, { controlPlane, principalOf, clock }));
   finishApp(app, { logger });
   return app;

@@ -66,7 +66,8 @@ describe('every route, every role', () => {
     for (const token of [undefined, 'x'.repeat(43)]) {
       expect((await bff.ask(token, route.method, addressOf(route, 'acme-prod'), bodyOf(route))).status).toBe(401);
     }
-    expect(bff.upstream.calls).toEqual([]);
+    // Whether the token is one, the control plane knows; nothing else is asked.
+    expect(bff.upstream.calls).toEqual(['POST /internal/people/sessions/seen']);
   });
 
   it('asks for exactly one workspace', async () => {

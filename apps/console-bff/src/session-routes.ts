@@ -3,7 +3,7 @@ import { AcceptInvitationRequest, SessionRequest, SessionsView, SessionView } fr
 import { parseBody, ProblemError, type ApiRoute } from '@sluice/service-kit';
 import { z } from 'zod';
 import type { ControlPlane } from './control-plane.ts';
-import type { PrincipalOf } from './principal-of.ts';
+import type { SessionOf } from './principal-of.ts';
 import { notFound } from './scope.ts';
 import { clearSessionCookie, sessionTokenOf, setSessionCookie } from './session-cookie.ts';
 import { SESSION_TTL_MS, type Sessions } from './sessions.ts';
@@ -22,14 +22,15 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
   { method: 'post', path: '/api/invitations', summary: 'Takes an invitation to a workspace', auth: 'none', body: AcceptInvitationRequest, status: 204 },
 ];
 
-export function addSessionRoutes(app: Express, { sessions, controlPlane, principalOf }: { sessions: Sessions; controlPlane: ControlPlane; principalOf: PrincipalOf }): void {
+export function addSessionRoutes(app: Express, { sessions, controlPlane, sessionOf }: { sessions: Sessions; controlPlane: ControlPlane; sessionOf: SessionOf }): void {
   app.post('/api/session', async (req, res) => {
     const body = parseBody(SessionRequest, req);
     const principal = await controlPlane.signIn(body.email ?? body.user ?? '', body.password, req.socket.remoteAddress);
     if (principal === undefined) throw new ProblemError(401, 'E-mail address or password is wrong');
     const previous = sessionTokenOf(req);
-    if (previous !== undefined) sessions.end(previous);
-    const token = sessions.open(principal, { address: req.socket.remoteAddress, agent: req.headers['user-agent'] });
+    const replaced = previous === undefined ? undefined : await sessions.find(previous);
+    if (replaced !== undefined) await sessions.end(replaced);
+    const token = await sessions.open(principal, { address: req.socket.remoteAddress, agent: req.headers['user-agent'] });
     const view = projectSession(principal);
     if (body.bearer === true) {
       res.json(SessionView.parse({ ...view, token }));
@@ -40,42 +41,37 @@ export function addSessionRoutes(app: Express, { sessions, controlPlane, princip
   });
 
   app.get('/api/session', async (req, res) => {
-    res.json(SessionView.parse(projectSession(await principalOf(req))));
+    res.json(SessionView.parse(projectSession((await sessionOf(req)).principal)));
   });
 
-  app.delete('/api/session', (req, res) => {
+  app.delete('/api/session', async (req, res) => {
     const token = sessionTokenOf(req);
-    const session = token === undefined ? undefined : sessions.find(token);
-    if (token !== undefined) sessions.end(token);
-    if (session !== undefined) void controlPlane.signedOut(session.principal);
+    const session = token === undefined ? undefined : await sessions.find(token);
+    if (session !== undefined) await sessions.end(session);
     clearSessionCookie(res);
     res.status(204).end();
   });
 
   app.get('/api/sessions', async (req, res) => {
-    const { userId } = await principalOf(req);
-    const current = sessions.find(sessionTokenOf(req) ?? '')?.id;
-    const instant = (ms: number): string => new Date(ms).toISOString();
-    const rows = sessions.list(userId).map((session) => ({
-      session_id: session.id,
-      created_at: instant(session.createdMs),
-      last_used_at: instant(session.lastUsedMs),
-      expires_at: instant(session.expiresMs),
-      address: session.address,
-      agent: session.agent,
-      current: session.id === current,
+    const { principal, session } = await sessionOf(req);
+    const rows = (await sessions.list(principal)).map(({ session_id, created_at, last_used_at, expires_at, address, agent }) => ({
+      session_id,
+      created_at,
+      last_used_at,
+      expires_at,
+      address,
+      agent,
+      current: session_id === session.session_id,
     }));
     res.json(SessionsView.parse({ rows }));
   });
 
   app.delete('/api/sessions', async (req, res) => {
-    const { userId } = await principalOf(req);
-    res.json(Ended.parse({ ended: sessions.endOthers(userId, sessionTokenOf(req) ?? '') }));
+    res.json(Ended.parse({ ended: await sessions.endOthers(await sessionOf(req)) }));
   });
 
   app.delete('/api/sessions/:sessionId', async (req, res) => {
-    const { userId } = await principalOf(req);
-    if (!sessions.endById(userId, req.params.sessionId)) throw notFound();
+    if (!(await sessions.endById((await sessionOf(req)).principal, req.params.sessionId))) throw notFound();
     res.status(204).end();
   });
 

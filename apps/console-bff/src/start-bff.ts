@@ -26,17 +26,18 @@ export async function startBff({ env, logger }: { env: Record<string, string | u
   const metrics = createMetrics({ service: 'console-bff', processMetrics: true });
   const origins = [...loopbackOrigins([ports.console, ports.consoleBff]), ...config.SLUICE_CONSOLE_ORIGINS];
   const pool = createPlaygroundPool();
+  const controlPlane = createControlPlane({
+    baseUrl: (config.SLUICE_CONTROL_PLANE_URL ?? `http://127.0.0.1:${ports.controlPlane}`).replace(/\/+$/, ''),
+    token: config[SERVICE_TOKEN_ENV.bffToControlPlane],
+    principalKey: config[PRINCIPAL_SIGNING_KEY_ENV],
+    clock: systemClock,
+    onFault: (fault) => logger.warn({ err: fault }, 'the control plane gave no usable answer'),
+  });
   const app = createBffApp({
     logger,
     metrics,
-    controlPlane: createControlPlane({
-      baseUrl: (config.SLUICE_CONTROL_PLANE_URL ?? `http://127.0.0.1:${ports.controlPlane}`).replace(/\/+$/, ''),
-      token: config[SERVICE_TOKEN_ENV.bffToControlPlane],
-      principalKey: config[PRINCIPAL_SIGNING_KEY_ENV],
-      clock: systemClock,
-      onFault: (fault) => logger.warn({ err: fault }, 'the control plane gave no usable answer'),
-    }),
-    sessions: createSessions({ clock: systemClock }),
+    controlPlane,
+    sessions: createSessions({ clock: systemClock, controlPlane }),
     gatewayUrl: config.SLUICE_GATEWAY_URL ?? `http://127.0.0.1:${ports.gateway}`,
     principalKey: config[PRINCIPAL_SIGNING_KEY_ENV],
     pool,

@@ -24,6 +24,7 @@ import { createLedgerKeeper } from './ledger/ledger-keeper.ts';
 import { createLedgerMetrics } from './ledger/ledger-metrics.ts';
 import { createRouterClient } from './router/router-client.ts';
 import { createPostgresPeople, seedPeople } from './session/postgres-people.ts';
+import { createPostgresPersonSessions } from './session/postgres-person-sessions.ts';
 import { createPostgresSessionArchive } from './session/postgres-session-archive.ts';
 import type { ControlPlaneEnv } from './settings.ts';
 import { createPostgresTenantPorts } from './tenant/postgres-tenant-ports.ts';
@@ -160,6 +161,7 @@ function controlPlanePorts(deps: {
     operatorAccounts: createPostgresOperatorAccounts({ db, recordAudit: audit.record }),
     personAccounts: createPostgresPersonAccounts({ db, recordAudit: audit.record }),
     sessionArchive: createPostgresSessionArchive({ db }),
+    personSessions: createPostgresPersonSessions({ db, clock }),
     ledgerKeeper: createLedgerKeeper({ ledger, recordAudit: audit.record }),
     ledgerHead: ledger.head,
     recentAnomalies: () => createAnomalyStore({ db }).recent(ANOMALIES_SHOWN),

@@ -22,6 +22,7 @@ import { createOperatorSessions, type OperatorSessions, type SessionArchive } fr
 import { createOperatorSignIn } from './session/operator-sign-in.ts';
 import type { ScryptCost } from './session/password.ts';
 import { createPeople, type PersonRepository } from './session/people.ts';
+import type { PersonSessions } from './session/person-sessions.ts';
 import { buildState, type LedgerHead } from './state/build-state.ts';
 import { createGatewayReports } from './state/gateway-reports.ts';
 import { createPolled } from './state/polled.ts';
@@ -39,6 +40,8 @@ export interface ControlPlanePorts {
   readonly operatorAccounts: OperatorAccountStore;
   readonly personAccounts: PersonAccountStore;
   readonly sessionArchive: SessionArchive;
+  /** The console's sessions of people. */
+  readonly personSessions: PersonSessions;
   readonly ledger: LedgerReader;
   readonly ledgerKeeper: LedgerKeeper;
   readonly ledgerHead: () => Promise<LedgerHead>;
@@ -134,6 +137,7 @@ export async function createControlPlane(ports: ControlPlanePorts, settings: Con
     state: { build, hub },
     internal: { stream, reports, store, ledger, clock },
     people,
+    personSessions: ports.personSessions,
     tenant,
     passwordCost: settings.operator.cost,
     operatorAccounts: ports.operatorAccounts,

@@ -1,5 +1,5 @@
-import { systemClock } from '@sluice/contracts';
-import { createIds } from '@sluice/service-kit';
+import { PRINCIPAL_HEADER, systemClock } from '@sluice/contracts';
+import { createIds, signPrincipal } from '@sluice/service-kit';
 import { eventually } from '@sluice/testing';
 import { createPostgresOperatorAccounts, createPostgresPersonAccounts } from './accounts/postgres-accounts.ts';
 import { createAudit } from './audit/create-audit.ts';
@@ -9,6 +9,7 @@ import { seedConfig } from './config/seed-config.ts';
 import { startTestServer, type TestServer } from './db/test-database.ts';
 import { createLedger } from './ledger/create-ledger.ts';
 import { createPostgresPeople, seedPeople } from './session/postgres-people.ts';
+import { createPostgresPersonSessions } from './session/postgres-person-sessions.ts';
 import { createPostgresSessionArchive } from './session/postgres-session-archive.ts';
 import { demoSeed } from './testing/demo-seed.ts';
 import { startTestPlane, TEST_SETTINGS, type TestPlane } from './testing/start-test-plane.ts';
@@ -35,6 +36,7 @@ beforeAll(async () => {
     ledgerHead: ledger.head,
     people: createPostgresPeople({ db, clock: systemClock }),
     sessionArchive: createPostgresSessionArchive({ db }),
+    personSessions: createPostgresPersonSessions({ db, clock: systemClock }),
     operatorAccounts: createPostgresOperatorAccounts({ db, recordAudit }),
     personAccounts: createPostgresPersonAccounts({ db, recordAudit }),
     auditLog: createAuditStore({ db }),
@@ -56,7 +58,43 @@ async function call(method: string, path: string, body?: unknown, headers?: Reco
   const text = await res.text();
   return { status: res.status, etag: res.headers.get('etag'), retryAfter: res.headers.get('retry-after'), body: (text === '' ? {} : JSON.parse(text)) as Answer['body'] };
 }
-const people = (email: string, password: string): Promise<Answer> => call('POST', '/internal/people/session', { email, password }, { authorization: `Bearer ${TEST_SETTINGS.bffToken}` });
+const asBff = { authorization: `Bearer ${TEST_SETTINGS.bffToken}` };
+const people = (email: string, password: string): Promise<Answer> => call('POST', '/internal/people/session', { email, password }, asBff);
+const digest = (n: number): string => String(n).padStart(43, 'd');
+const instantIn = (ms: number): string => new Date(Date.now() + ms).toISOString();
+const openSession = (n: number, userId: string, lastsMs = 60_000): Promise<Answer> =>
+  call('POST', '/internal/people/sessions', { token_digest: digest(n), session: { session_id: `ses_${n}`, user_id: userId, created_at: instantIn(n), last_used_at: instantIn(n), expires_at: instantIn(lastsMs), address: null, agent: 'test' } }, asBff);
+const seenSession = async (n: number): Promise<number> => (await call('POST', '/internal/people/sessions/seen', { token_digest: digest(n) }, asBff)).status;
+
+describe('sessions of people in PostgreSQL', () => {
+  it('are known until they end, each person ends their own, and a new password or a removed account ends all', async () => {
+    const add = async (email: string) => (await call('POST', '/api/users', { email, password: PASSWORD, roles: {} })).body.id;
+    const [ann, bob] = [await add('ann@acme.test'), await add('bob@acme.test')];
+    const inNameOf = (userId: string) => ({ ...asBff, [PRINCIPAL_HEADER]: signPrincipal({ kind: 'person', userId, email: 'x@acme.test', roles: {} }, TEST_SETTINGS.principalKey, systemClock) });
+    const end = async (userId: string, n: number) => (await call('POST', '/internal/people/sessions/ended', { token_digests: [digest(n)] }, inNameOf(userId))).status;
+    for (const n of [1, 2, 3]) expect((await openSession(n, ann)).status).toBe(204);
+    expect((await openSession(4, bob)).status).toBe(204);
+    expect((await openSession(5, bob, -1)).status).toBe(204);
+    expect([await seenSession(1), await seenSession(4), await seenSession(5), await seenSession(6)]).toEqual([200, 200, 404, 404]);
+    expect((await call('GET', '/internal/people/sessions', undefined, inNameOf(ann))).body.rows).toMatchObject([3, 2, 1].map((n) => ({ session: { session_id: `ses_${n}` } })));
+    expect([await end(bob, 1), await seenSession(1)]).toEqual([204, 200]);
+    expect([await end(ann, 1), await seenSession(1), await seenSession(2)]).toEqual([204, 404, 200]);
+    await call('PUT', `/api/users/${ann}`, { roles: {} }, { 'if-match': '"1"' });
+    expect(await seenSession(2)).toBe(200);
+    await call('PUT', `/api/users/${ann}`, { roles: {}, password: 'another long password' }, { 'if-match': '"2"' });
+    expect([await seenSession(2), await seenSession(3), await seenSession(4)]).toEqual([404, 404, 200]);
+    await call('DELETE', `/api/users/${bob}`, undefined, { 'if-match': '"1"' });
+    expect(await seenSession(4)).toBe(404);
+    await call('DELETE', `/api/users/${ann}`, undefined, { 'if-match': '"3"' });
+  }, SLOW_MS);
+
+  it('are fifty at most of one person, and the oldest ends for the next', async () => {
+    const { id } = (await call('POST', '/api/users', { email: 'cy@acme.test', password: PASSWORD, roles: {} })).body;
+    for (let n = 100; n <= 150; n += 1) await openSession(n, id);
+    expect([await seenSession(100), await seenSession(101), await seenSession(150)]).toEqual([404, 200, 200]);
+    await call('DELETE', `/api/users/${id}`, undefined, { 'if-match': '"1"' });
+  }, SLOW_MS);
+});
 
 describe('accounts in PostgreSQL', () => {
   it('of people: made, found by workspace and page, changed by version, removed; the changed password signs in', async () => {

@@ -47,7 +47,7 @@ function killAllAtExit(): void {
  * @throws Error with the process's output when it ended, or was not up in time; it does not run on in either case.
  */
 export async function spawnService(options: SpawnOptions): Promise<SpawnedService> {
-  const { entry, args = [], env = {}, readyWhen, timeoutMs = 15_000, cwd } = options;
+  const { entry, args = [], env = {}, readyWhen, timeoutMs = 60_000, cwd } = options;
   killAllAtExit();
   const base = Object.fromEntries(['PATH', 'HOME'].flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
   const child = spawn(process.execPath, ['--conditions=@sluice/source', entry, ...args], {

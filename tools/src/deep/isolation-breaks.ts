@@ -80,9 +80,9 @@ export const ISOLATION_BREAKS: readonly IsolationBreak[] = [
   },
   {
     name: 'anybody may end anybody’s session',
-    edits: [{ file: `${BFF}/sessions.ts`, find: 'if (session.id === id && session.principal.userId === userId && alive(session))', put: 'if (session.id === id && userId !== undefined && alive(session))' }],
-    project: 'console-bff',
-    tests: 'bad-input.test',
+    edits: [{ file: `${CP}/session/postgres-person-sessions.ts`, find: "= ${userId}\n        and token_digest in", put: "<> ''\n        and token_digest in" }],
+    project: 'control-plane',
+    tests: 'database-outage.int.test',
   },
   {
     name: 'the control plane accepts a principal that nobody has signed',

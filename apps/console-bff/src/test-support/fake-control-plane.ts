@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage } from 'node:http';
-import { PRINCIPAL_HEADER, type Clock, type Principal, type Role } from '@sluice/contracts';
+import { PRINCIPAL_HEADER, type Clock, type OpenedSession, type Principal, type Role } from '@sluice/contracts';
 import { listenOn, verifyPrincipal, type Listening } from '@sluice/service-kit';
 import { BODIES, conflictBody } from './upstream-bodies.ts';
 
@@ -36,6 +36,7 @@ export interface FakeControlPlane extends Listening {
 /** A control plane over a real socket whose people are `<role>@<workspace>`, and which tells too much on purpose. */
 export async function startFakeControlPlane(clock: Pick<Clock, 'now'>): Promise<FakeControlPlane> {
   const calls: string[] = [];
+  const sessions = new Map<string, OpenedSession>();
   const state: Pick<FakeControlPlane, 'lastPrincipal' | 'lastBody' | 'failWith' | 'roles'> = { lastPrincipal: undefined, lastBody: undefined, failWith: undefined, roles: {} };
 
   function answerTo(req: IncomingMessage, body: string): { status: number; body?: unknown; etag?: string } {
@@ -47,9 +48,26 @@ export async function startFakeControlPlane(clock: Pick<Clock, 'now'>): Promise<
       return { status: 200, body: { kind: 'person', userId: `u-${email}`, email, roles: { [slug]: role }, [SECRET_FIELD]: 1 } };
     }
     if (req.url === '/internal/people/invitations') return { status: (JSON.parse(body) as { invitation: string }).invitation === INVITATION ? 204 : 401 };
+    if (req.url === '/internal/people/sessions' && req.method === 'POST') {
+      const opened = JSON.parse(body) as OpenedSession;
+      sessions.set(opened.token_digest, opened);
+      return { status: 204 };
+    }
+    if (req.url === '/internal/people/sessions/seen') {
+      const digest = (JSON.parse(body) as { token_digest: string }).token_digest;
+      const session = sessions.get(digest)?.session;
+      if (state.roles === undefined) sessions.delete(digest);
+      if (session === undefined || state.roles === undefined || Date.parse(session.expires_at) <= clock.now()) return { status: 404 };
+      return { status: 200, body: { session, principal: { kind: 'person', userId: session.user_id, email: session.user_id.slice(2), roles: state.roles, [SECRET_FIELD]: 1 }, [SECRET_FIELD]: 1 } };
+    }
     state.lastPrincipal = verifyPrincipal(String(req.headers[PRINCIPAL_HEADER]), PRINCIPAL_KEY, clock);
     if (state.lastPrincipal === undefined) return { status: 401 };
-    if (req.url === '/internal/people/session/now') return state.roles === undefined ? { status: 404 } : { status: 200, body: { ...state.lastPrincipal, roles: state.roles } };
+    const { userId } = state.lastPrincipal;
+    if (req.url === '/internal/people/sessions') return { status: 200, body: { rows: [...sessions.values()].filter(({ session }) => session.user_id === userId).toReversed() } };
+    if (req.url === '/internal/people/sessions/ended') {
+      for (const digest of (JSON.parse(body) as { token_digests: string[] }).token_digests) if (sessions.get(digest)?.session.user_id === userId) sessions.delete(digest);
+      return { status: 204 };
+    }
     const [, slug = '', what = '', rest = ''] = /^\/internal\/workspaces\/([^/?]+)\/(\w+)(?:\/([^?]*))?/.exec(req.url ?? '') ?? [];
     if (what === 'keys' && req.method === 'POST') {
       const { name, allowModels } = JSON.parse(body) as { name: string; allowModels?: string[] };

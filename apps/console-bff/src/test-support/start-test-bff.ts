@@ -26,11 +26,12 @@ export async function startTestBff({ gatewayUrl = 'http://127.0.0.1:1' }: { gate
   const upstream = await startFakeControlPlane(clock);
   const pool = createPlaygroundPool({ maxOfOne: 2, maxCalls: 3 });
   const metrics = createMetrics({ service: 'console-bff' });
+  const controlPlane = createControlPlane({ baseUrl: upstream.url, token: BFF_TOKEN, principalKey: PRINCIPAL_KEY, clock, timeoutMs: 2000 });
   const app = createBffApp({
     logger: createLogger({ service: 'console-bff', level: 'silent' }),
     metrics,
-    controlPlane: createControlPlane({ baseUrl: upstream.url, token: BFF_TOKEN, principalKey: PRINCIPAL_KEY, clock, timeoutMs: 2000 }),
-    sessions: createSessions({ clock }),
+    controlPlane,
+    sessions: createSessions({ clock, controlPlane }),
     clock,
     gatewayUrl,
     principalKey: PRINCIPAL_KEY,

@@ -23,7 +23,7 @@ describe('sign-ins of people', () => {
     expect(await signIn('right')).toBe(200);
     expect(audited('session.started')).toEqual([{ type: 'session.started', actor: { kind: 'person', id: 'u1', address: '203.0.113.9' }, target: { kind: 'session', id: 'tenant-console' } }]);
     const principal: Principal = { kind: 'person', userId: 'u1', email: ADA.email, roles: { 'acme-prod': 'admin' } };
-    const ended = await test.call('POST', '/internal/people/session/ended', undefined, { ...bff, [PRINCIPAL_HEADER]: signPrincipal(principal, TEST_SETTINGS.principalKey, clock) });
+    const ended = await test.call('POST', '/internal/people/sessions/ended', { token_digests: ['d'.repeat(43)] }, { ...bff, [PRINCIPAL_HEADER]: signPrincipal(principal, TEST_SETTINGS.principalKey, clock) });
     expect(ended.status).toBe(204);
     expect(audited('session.ended')).toMatchObject([{ actor: { kind: 'person', id: 'u1' } }]);
   });

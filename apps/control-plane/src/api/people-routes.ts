@@ -1,16 +1,17 @@
-import { PersonSessionRequest, PersonSessionResponse, type Clock } from '@sluice/contracts';
+import { EndedSessions, OpenedSession, OwnSessions, PersonSessionRequest, PersonSessionResponse, SeenSession, SeenSessionResponse, type Clock, type Principal } from '@sluice/contracts';
 import { ProblemError } from '@sluice/service-kit';
 import { createRefusedSignIns } from '../audit/refused-sign-ins.ts';
 import type { AuditInput } from '../config/config-repository.ts';
 import type { People } from '../session/people.ts';
+import type { PersonSessions } from '../session/person-sessions.ts';
 import { actorOf } from './actor.ts';
 import type { AuditTrail } from './ports.ts';
 import { route, type Route } from './route.ts';
 
 const TARGET = { kind: 'session', id: 'tenant-console' };
 
-/** Sign-in and sign-out of people, asked by the BFF, which holds their sessions. A record that cannot be written is only reported. */
-export function peopleRoutes(deps: { people: People; audit: AuditTrail; clock: Pick<Clock, 'now'>; onAuditError: (error: unknown) => void }): Route[] {
+/** Sign-in, sessions and sign-out of people, asked by the console's backends, which alone know the tokens. A record that cannot be written is only reported. */
+export function peopleRoutes(deps: { people: People; personSessions: PersonSessions; audit: AuditTrail; clock: Pick<Clock, 'now'>; onAuditError: (error: unknown) => void }): Route[] {
   const record = (input: AuditInput): void => void deps.audit.record(input).catch(deps.onAuditError);
   const refused = createRefusedSignIns({ clock: deps.clock, record });
   return [
@@ -37,25 +38,52 @@ export function peopleRoutes(deps: { people: People; audit: AuditTrail; clock: P
     }),
     route({
       method: 'post',
-      path: '/internal/people/session/now',
-      auth: 'person',
+      path: '/internal/people/sessions',
+      auth: 'bff',
       tag: 'Internal',
-      summary: 'The person as they are now; 404 once the account is gone',
-      response: PersonSessionResponse,
-      handler: async ({ principal }) => {
-        const now = principal === undefined ? undefined : await deps.people.now(principal.userId);
-        if (now === undefined) throw new ProblemError(404, 'Not found');
-        return now;
-      },
+      summary: 'Keep a session that was opened',
+      body: OpenedSession,
+      status: 204,
+      handler: ({ body }) => deps.personSessions.open(body),
     }),
     route({
       method: 'post',
-      path: '/internal/people/session/ended',
+      path: '/internal/people/sessions/seen',
+      auth: 'bff',
+      tag: 'Internal',
+      summary: 'A session is used: it and its person as they are now; 404 once either is gone',
+      body: SeenSession,
+      response: SeenSessionResponse,
+      handler: async ({ body }) => {
+        const session = await deps.personSessions.seen(body.token_digest);
+        const principal = session === undefined ? undefined : await deps.people.now(session.user_id);
+        if (session !== undefined && principal === undefined) await deps.personSessions.endOf(session.user_id);
+        if (session === undefined || principal === undefined) throw new ProblemError(404, 'Not found');
+        return { session, principal };
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/internal/people/sessions',
       auth: 'person',
       tag: 'Internal',
-      summary: 'A person has signed out',
+      summary: "A person's own sessions, newest first",
+      response: OwnSessions,
+      handler: async ({ principal }) => ({ rows: await deps.personSessions.of((principal as Principal).userId) }),
+    }),
+    route({
+      method: 'post',
+      path: '/internal/people/sessions/ended',
+      auth: 'person',
+      tag: 'Internal',
+      summary: 'A person ends own sessions',
+      body: EndedSessions,
       status: 204,
-      handler: (call) => record({ type: 'session.ended', actor: { kind: 'person', id: actorOf(call).id }, target: TARGET }),
+      handler: async (call) => {
+        const { id } = actorOf(call);
+        const ended = await deps.personSessions.end(id, call.body.token_digests);
+        if (ended > 0) record({ type: 'session.ended', actor: { kind: 'person', id }, target: TARGET, after: { sessions: ended } });
+      },
     }),
   ];
 }

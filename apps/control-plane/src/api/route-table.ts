@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Clock, OperatorState } from '@sluice/contracts';
 import type { ConfigStore } from '../config/config-store.ts';
 import type { People } from '../session/people.ts';
+import type { PersonSessions } from '../session/person-sessions.ts';
 import type { GatewayReports } from '../state/gateway-reports.ts';
 import type { StateHub } from '../state/state-hub.ts';
 import { chaosRoutes, type ChaosRouteDeps } from './chaos-routes.ts';
@@ -43,6 +44,7 @@ export interface RouteTableDeps extends SessionRouteDeps, ConfigRouteDeps, UserR
   readonly exports: AuditExports;
   readonly state: { readonly build: () => OperatorState; readonly hub: StateHub };
   readonly people: People;
+  readonly personSessions: PersonSessions;
   readonly router: RouterClient;
   readonly tenant: Pick<TenantConsole, 'routes'>;
   readonly internal: Parameters<typeof internalRoutes>[0];

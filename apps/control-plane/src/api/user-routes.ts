@@ -5,6 +5,7 @@ import { ProblemError } from '@sluice/service-kit';
 import type { PersonAccount, PersonAccountStore } from '../accounts/account-store.ts';
 import type { ConfigStore } from '../config/config-store.ts';
 import { hashPassword, type ScryptCost } from '../session/password.ts';
+import type { PersonSessions } from '../session/person-sessions.ts';
 import { requireVersion, staleAccount } from './account-version.ts';
 import { actorOf, param } from './actor.ts';
 import { etagOf } from './if-match.ts';
@@ -22,6 +23,7 @@ export interface UserRouteDeps {
   readonly passwordCost?: ScryptCost | undefined;
   readonly store: ConfigStore;
   readonly personAccounts: PersonAccountStore;
+  readonly personSessions: Pick<PersonSessions, 'endOf'>;
 }
 
 /** @throws ProblemError 400 for a role in a workspace that does not exist. */
@@ -33,7 +35,7 @@ export function requireWorkspaces(store: ConfigStore, roles: Readonly<Record<str
 }
 
 /** People who may use the tenant console, and their role in each workspace. */
-export function userRoutes({ store, personAccounts: people, passwordCost }: UserRouteDeps): Route[] {
+export function userRoutes({ store, personAccounts: people, personSessions, passwordCost }: UserRouteDeps): Route[] {
   const view = ({ id, version, email, roles }: PersonAccount) => ({ id, version, value: { email, roles } });
   const personOf = async (id: string): Promise<PersonAccount> => {
     const person = await people.find(id);
@@ -103,6 +105,8 @@ export function userRoutes({ store, personAccounts: people, passwordCost }: User
         const audit = { type: password === undefined ? 'user.changed' : 'user.password_changed', actor: actorOf(call), target: target(old.id), before: { roles: old.roles }, after: { roles } };
         const version = await people.update({ id: old.id, roles, passwordHash }, ifVersion, audit);
         if (version === undefined) throw staleAccount(ifVersion, (await people.find(old.id))?.version);
+        // Whoever knew the old password may be signed in by it.
+        if (password !== undefined) await personSessions.endOf(old.id);
         call.res.set('etag', etagOf(version));
         return view({ ...old, roles, version });
       },
@@ -120,6 +124,7 @@ export function userRoutes({ store, personAccounts: people, passwordCost }: User
         const ifVersion = requireVersion(call, old.version);
         const gone = await people.remove(old.id, ifVersion, { type: 'user.deleted', actor: actorOf(call), target: target(old.id), before: { roles: old.roles } });
         if (!gone) throw staleAccount(ifVersion, (await people.find(old.id))?.version);
+        await personSessions.endOf(old.id);
       },
     }),
   ];

@@ -123,6 +123,8 @@ export const DECLARED_ROUTES: Readonly<Record<RouteAuth, readonly string[]>> = {
   bff: [
     'post /internal/people/invitations',
     'post /internal/people/session',
+    'post /internal/people/sessions',
+    'post /internal/people/sessions/seen',
   ],
   person: [
     'put /internal/workspaces/:slug/webhooks/:webhookId',
@@ -131,7 +133,8 @@ export const DECLARED_ROUTES: Readonly<Record<RouteAuth, readonly string[]>> = {
     'post /internal/workspaces/:slug/webhooks',
     'post /internal/workspaces/:slug/webhooks/:webhookId/test',
     'post /internal/workspaces/:slug/members',
-    'post /internal/people/session/now',
+    'post /internal/people/sessions/ended',
+    'get /internal/people/sessions',
     'get /internal/workspaces/:slug/webhooks',
     'get /internal/workspaces/:slug/webhooks/:webhookId/deliveries',
     'get /internal/workspaces/:slug/series',
@@ -143,7 +146,6 @@ export const DECLARED_ROUTES: Readonly<Record<RouteAuth, readonly string[]>> = {
     'get /internal/workspaces/:slug/alerts',
     'delete /internal/workspaces/:slug/webhooks/:webhookId',
     'delete /internal/workspaces/:slug/members/:memberId',
-    'post /internal/people/session/ended',
     'get /internal/workspaces/:slug/keys',
     'post /internal/workspaces/:slug/keys',
     'delete /internal/workspaces/:slug/keys/:keyId',

@@ -74,6 +74,7 @@ function memoryPorts(repository: MemoryConfigRepository, audited: AuditInput[], 
     router: { get: async () => ({}), post: async () => ({}) },
     people: { find: async () => undefined, byId: async () => undefined, beginAttempt: async () => 0, succeeded: async () => undefined },
     sessionArchive: { save: async () => undefined, find: async () => undefined, remove: async () => undefined, removeOf: async () => undefined },
+    personSessions: { open: async () => undefined, seen: async () => undefined, of: async () => [], end: async () => 1, endOf: async () => undefined },
     operatorAccounts: accounts.operators,
     personAccounts: accounts.people,
     ledger: {

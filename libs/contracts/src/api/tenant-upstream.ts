@@ -23,6 +23,38 @@ export type PersonSessionRequest = z.infer<typeof PersonSessionRequest>;
 export const PersonSessionResponse = Principal;
 export type PersonSessionResponse = z.infer<typeof PersonSessionResponse>;
 
+/** A person's session of the console. Its token is known as a digest alone, by the backend that opened it and by the control plane that keeps it. */
+export const PersonSession = z.strictObject({
+  /** Public name; it opens nothing. */
+  session_id: z.string().min(1).max(64),
+  user_id: z.string().min(1).max(200),
+  created_at: Instant,
+  last_used_at: Instant,
+  expires_at: Instant,
+  address: z.string().max(64).nullable(),
+  agent: z.string().max(200).nullable(),
+});
+export type PersonSession = z.infer<typeof PersonSession>;
+
+/** sha-256 of a session's token, base64url. */
+const TokenDigest = z.string().regex(/^[\w-]{43}$/, 'must be a sha-256 digest in base64url');
+
+/** `POST /internal/people/sessions` (service token only): keeps a session that was opened; 204. */
+export const OpenedSession = z.strictObject({ token_digest: TokenDigest, session: PersonSession });
+export type OpenedSession = z.infer<typeof OpenedSession>;
+
+/** `POST /internal/people/sessions/seen` (service token only): a session is used; 200 with it and the person as they are now, 404 once either is gone. */
+export const SeenSession = z.strictObject({ token_digest: TokenDigest });
+export const SeenSessionResponse = z.object({ session: PersonSession, principal: Principal });
+export type SeenSessionResponse = z.infer<typeof SeenSessionResponse>;
+
+/** `GET /internal/people/sessions`, in a person's name: the own sessions, newest first. */
+export const OwnSessions = z.object({ rows: z.array(OpenedSession) });
+export type OwnSessions = z.infer<typeof OwnSessions>;
+
+/** `POST /internal/people/sessions/ended`, in a person's name: ends own sessions; 204, also when they had ended. */
+export const EndedSessions = z.strictObject({ token_digests: z.array(TokenDigest).min(1).max(1_000) });
+
 /** What a reader of `Limits` needs to show them; open, so that a limit of a later kind does not break it. */
 const readableLimits = z.object({
   requests: z.object({ perSecond: z.number().optional(), perMinute: z.number().optional(), burst: z.int() }).optional(),
