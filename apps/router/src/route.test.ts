@@ -1,17 +1,24 @@
-import { RouteAnswer, type DecisionView } from '@sluice/contracts';
+import { RouteAnswer, type DecisionView, type ExplainedArm } from '@sluice/contracts';
 import { TEXT_FEATURES } from '@sluice/routing';
 import { createMemoryRouterStore } from './store/memory-router-store.ts';
 import { KEYS, messages, startTestRouter, testConfig, type TestRouter } from './testing/start-test-router.ts';
 
 let test: TestRouter;
+const others: TestRouter[] = [];
 beforeEach(async () => {
   test = await startTestRouter();
   await test.router.loaded;
   await test.router.tick();
 });
-afterEach(() => test.close());
+afterEach(async () => {
+  for (const one of [test, ...others.splice(0)]) await one.close();
+});
 
 const ask = (more: object = {}, token?: string) => test.call('POST', '/route', { workspace: 'acme-prod', messages: messages('Explain why 17 is prime.'), ...more }, token);
+const abilities = testConfig(({ models }) => {
+  Object.assign(models?.['medium'] ?? {}, { abilities: ['chat', 'tools'] });
+  Object.assign(models?.['large'] ?? {}, { abilities: ['chat', 'tools', 'images'] });
+});
 const features = Object.fromEntries(TEXT_FEATURES.map((name, i) => [name, i / 10]));
 
 describe('POST /route', () => {
@@ -70,6 +77,30 @@ describe('POST /route', () => {
       { path: 'nothing', message: 'there is no model of this name' },
     ]);
     expect((await ask({ constraints: { max_cost_nanousd: 1 } })).body['errors']).toContainEqual({ path: 'large', message: expect.stringMatching(/^it would cost about \d+ nanodollars, more than 1$/) });
+  });
+
+  it('chooses among those that can do what the call needs, whether it says so or its messages show it', async () => {
+    const able = await startTestRouter({ config: () => abilities });
+    others.push(able);
+    await able.router.loaded;
+    await able.router.tick();
+    const route = (more: object) => able.call('POST', '/route', { workspace: 'acme-prod', messages: messages('What is it?'), ...more });
+    const excluded = async (more: object) => ((await route(more)).body['arms'] as ExplainedArm[]).flatMap(({ model, excluded_reason: reason }) => (reason === undefined ? [] : [[model, reason]]));
+    const image = [{ role: 'user', content: [{ type: 'text', text: 'What is it?' }, { type: 'image_url', image_url: { url: 'https://x.test/y.png' } }] }];
+    const cannot = (what: string) => `it cannot do ${what}, which the call needs`;
+    expect(await excluded({})).toEqual([]);
+    expect(await excluded({ needs: ['tools'] })).toEqual([['small', cannot('tools')]]);
+    expect(await excluded({ messages: undefined, features, needs: ['tools'] })).toEqual([['small', cannot('tools')]]);
+    expect(await excluded({ messages: image })).toEqual([['small', cannot('images')], ['medium', cannot('images')]]);
+    expect(await excluded({ messages: [...messages('x'), { role: 'assistant', content: null, tool_calls: [{ id: 'c' }] }, { role: 'tool', content: '1', tool_call_id: 'c' }] })).toEqual([['small', cannot('tools')]]);
+    expect(await excluded({ messages: [{ role: 'user', content: [{ type: 'tool_result', content: 'x' }] }] })).toEqual([['small', cannot('tools')]]);
+    const nobody = await route({ messages: image, needs: ['tools', 'audio'] });
+    expect([nobody.status, nobody.body['errors']]).toEqual([422, [
+      { path: 'small', message: cannot('tools, audio, images') },
+      { path: 'medium', message: cannot('audio, images') },
+      { path: 'large', message: cannot('audio') },
+    ]]);
+    expect((await route({ needs: ['embeddings'] })).status).toBe(400);
   });
 
   it('marks a single candidate: propensity 1, and not evaluated', async () => {

@@ -2,6 +2,7 @@ export * from './drift/adwin.ts';
 export * from './drift/distribution-shift.ts';
 export * from './drift/page-hinkley.ts';
 export * from './features/courtesy.ts';
+export * from './features/prompt-parts.ts';
 export * from './features/prompt-text.ts';
 export * from './features/text-extractor.ts';
 export * from './features/text-features.ts';

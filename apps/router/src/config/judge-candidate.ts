@@ -1,11 +1,19 @@
-import type { Model, Provider } from '@sluice/contracts';
+import type { Model, ModelAbility, Provider } from '@sluice/contracts';
 import type { RoutedKey, RoutedWorkspace, RouterConfig } from './router-config.ts';
 
 /** Where a model would be asked, or why it must not be chosen. */
 export type JudgedModel = { readonly provider: string } | { readonly excluded: string };
 
+/** What a call demands of whoever answers it. */
+export interface CallDemands {
+  /** Prompt and answer together. */
+  readonly contextTokens: number;
+  /** Beside to chat. */
+  readonly needs: readonly ModelAbility[];
+}
+
 /** Whether a workspace, by this key where one is given, may be served by a model now; one text for what does not exist and what is not its own. */
-export function judgeCandidate(config: RouterConfig, workspace: RoutedWorkspace, key: RoutedKey | undefined, id: string, contextTokens: number, nowMs: number): JudgedModel {
+export function judgeCandidate(config: RouterConfig, workspace: RoutedWorkspace, key: RoutedKey | undefined, id: string, { contextTokens, needs }: CallDemands, nowMs: number): JudgedModel {
   const model = config.models.get(id);
   if (model === undefined) return { excluded: 'there is no model of this name' };
   const { routing } = workspace.policy;
@@ -13,6 +21,8 @@ export function judgeCandidate(config: RouterConfig, workspace: RoutedWorkspace,
   if (key?.record.allowModels !== undefined && !key.record.allowModels.includes(id)) return { excluded: 'the API key does not allow it' };
   if (model.retirement !== undefined && Date.parse(model.retirement.at) <= nowMs) return { excluded: `it was retired on ${model.retirement.at.slice(0, 10)}` };
   if (!model.abilities.includes('chat')) return { excluded: 'it cannot chat' };
+  const lacking = needs.filter((need) => !model.abilities.includes(need));
+  if (lacking.length > 0) return { excluded: `it cannot do ${lacking.join(', ')}, which the call needs` };
   if (contextTokens > model.contextTokens) return { excluded: `its context holds ${model.contextTokens} tokens; ${contextTokens} are needed` };
   if (config.killSwitches.some(({ scope, target }) => scope === 'model' && target === id)) return { excluded: 'an operator has switched it off' };
   return placeOf(config, workspace, model);

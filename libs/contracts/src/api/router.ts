@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ModelAbility } from '../catalogue.ts';
 import { Instant, Name, NanoUsd, Slug } from '../ids.ts';
 import { RouteDecision, Ulid } from '../router-snapshot.ts';
 
@@ -32,6 +33,8 @@ export const RouteRequest = z
       })
       .optional(),
     objective: z.strictObject({ cost_weight: share.optional() }).optional(),
+    /** What the model must be able to do beside to chat; images, sound and turns of tools in `messages` are found without it. */
+    needs: z.array(ModelAbility.exclude(['chat', 'embeddings'])).max(5).optional(),
     /** Size of the call, for its cost; estimated from the messages when absent. */
     input_tokens: z.int().min(0).max(10_000_000).optional(),
     output_tokens: z.int().min(0).max(10_000_000).optional(),
