@@ -10,7 +10,7 @@ export interface SpawnOptions {
   /** The whole environment but PATH and HOME: nothing of the test's own leaks in. */
   env?: Record<string, string>;
   readyWhen: ReadyWhen;
-  /** Default 15,000 ms. */
+  /** Default 60,000 ms. */
   timeoutMs?: number;
   cwd?: string;
 }
