@@ -1,11 +1,17 @@
 import { useMutation } from '@tanstack/react-query';
-import { useContext } from 'react';
+import { useContext, useEffect } from 'react';
 import type { OperatorState } from '@sluice/contracts';
 import { Badge } from '@sluice/ui';
 import type { OperatorApi } from './api/operator-api.ts';
 import { ChaosPage } from './chaos/chaos-page.tsx';
+import { KillSwitchesPage } from './kill-switches/kill-switches-page.tsx';
 import { useLiveState } from './live/use-live-state.ts';
+import { ModelPage } from './models/model-page.tsx';
+import { ModelsPage } from './models/models-page.tsx';
 import { Overview } from './overview/overview.tsx';
+import { PeoplePage } from './people/people-page.tsx';
+import { PlanPage } from './plans/plan-page.tsx';
+import { PlansPage } from './plans/plans-page.tsx';
 import { ProviderPage } from './providers/provider-page.tsx';
 import { RequestPage } from './requests/request-page.tsx';
 import { RequestsPage } from './requests/requests-page.tsx';
@@ -14,11 +20,22 @@ import { Link, usePlace, type Place } from './routing/location.tsx';
 import { SessionContext } from './session/role.tsx';
 import { TenantPage } from './tenant/tenant-page.tsx';
 
+const SETUP: readonly { to: string; word: string; pages: readonly Place['page'][] }[] = [
+  { to: '/plans', word: 'Plans', pages: ['plans', 'plan'] },
+  { to: '/models', word: 'Models', pages: ['models', 'model'] },
+  { to: '/kill-switches', word: 'Kill switches', pages: ['kill-switches'] },
+  { to: '/people', word: 'People', pages: ['people'] },
+];
+
 /** What stands on every page: where to go, whether the picture moves, and what is broken on purpose. */
 export function Shell({ api, onSignedOut }: { api: OperatorApi; onSignedOut: () => void }) {
   const { picture, lost } = useLiveState(api);
   const place = usePlace();
   const session = useContext(SessionContext);
+  const title = titleOf(place);
+  useEffect(() => {
+    document.title = `${title} · Sluice operator console`;
+  }, [title]);
   const signOut = useMutation({ mutationFn: api.signOut, onSettled: onSignedOut });
   return (
     <>
@@ -44,6 +61,11 @@ export function Shell({ api, onSignedOut }: { api: OperatorApi; onSignedOut: () 
               Chaos
             </Link>
           )}
+          {SETUP.map(({ to, word, pages }) => (
+            <Link key={to} to={to} current={pages.includes(place.page)}>
+              {word}
+            </Link>
+          ))}
         </nav>
         <Pulse picture={picture} lost={lost !== undefined} />
         <span className="muted who">
@@ -65,6 +87,12 @@ export function Shell({ api, onSignedOut }: { api: OperatorApi; onSignedOut: () 
   );
 }
 
+/** What the window is called: `Plan team`, `Kill switches`. */
+function titleOf(place: Place): string {
+  const word = place.page.replace('-', ' ').replace(/^./, (letter) => letter.toUpperCase());
+  return place.page === 'unknown' ? 'Not found' : 'id' in place ? `${word} ${place.id}` : word;
+}
+
 function Page({ place, api, picture, still }: { place: Place; api: OperatorApi; picture: OperatorState; still: boolean }) {
   switch (place.page) {
     case 'overview':
@@ -81,6 +109,18 @@ function Page({ place, api, picture, still }: { place: Place; api: OperatorApi; 
       return <RequestPage key={place.id} api={api} id={place.id} />;
     case 'router':
       return <RouterPage api={api} />;
+    case 'plans':
+      return <PlansPage api={api} picture={picture} />;
+    case 'plan':
+      return <PlanPage key={place.id} api={api} picture={picture} id={place.id} />;
+    case 'models':
+      return <ModelsPage api={api} />;
+    case 'model':
+      return <ModelPage key={place.id} api={api} id={place.id} />;
+    case 'kill-switches':
+      return <KillSwitchesPage api={api} picture={picture} />;
+    case 'people':
+      return <PeoplePage api={api} picture={picture} />;
     case 'unknown':
       return (
         <section className="panel">

@@ -41,6 +41,8 @@ export interface Answer {
 /** The console on answers by `METHOD path`, a live stream that the test pushes, and what was sent. */
 export function showConsole(routes: Record<string, Answer | ((body: string | undefined, headers: Record<string, string>) => Answer)>, path = '/_console/') {
   history.replaceState(null, '', path);
+  // The test's window has no place to scroll to.
+  window.scrollTo = () => undefined;
   const sent: { request: string; body: string | undefined; headers: Record<string, string> }[] = [];
   const streams: { listeners: Map<string, (event: { data?: string }) => void>; closed: boolean }[] = [];
   const api = createOperatorApi(

@@ -22,5 +22,18 @@ export function formatBytes(bytes: number): string {
 export function formatNanoUsd(nanoUsd: number): string {
   const dollars = nanoUsd / 1e9;
   if (dollars !== 0 && Math.abs(dollars) < 0.001) return `$${dollars.toFixed(9).replace(/0{1,6}$/, '')}`;
-  return `$${dollars.toFixed(dollars !== 0 && Math.abs(dollars) < 1 ? 4 : 2)}`;
+  const digits = dollars !== 0 && Math.abs(dollars) < 1 ? 4 : 2;
+  return `$${dollars.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
+}
+
+/** The price of one call, for a column of them: always six digits after the point, so that amounts can be compared by eye. */
+export function formatCallUsd(nanoUsd: number): string {
+  if (nanoUsd !== 0 && Math.abs(nanoUsd) < 500) return 'under $0.000001';
+  return `${nanoUsd < 0 ? '−' : ''}$${Math.abs(nanoUsd / 1e9).toFixed(6)}`;
+}
+
+/** A price in picodollars per token as people know it: `$3.00`, for a million tokens. */
+export function formatPerMillion(picoUsdPerToken: number): string {
+  const dollars = picoUsdPerToken / 1e6;
+  return `$${dollars.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 6 })}`;
 }

@@ -4,3 +4,4 @@ export * from './format.ts';
 export * from './line-chart.tsx';
 export * from './meter.tsx';
 export * from './scatter-plot.tsx';
+export * from './scroll-x.tsx';

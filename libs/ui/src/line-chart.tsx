@@ -7,6 +7,7 @@ export interface LineSeries {
 }
 
 export interface LineChartProps {
+  /** What is drawn, with its unit; stands above the lines. */
   readonly label: string;
   /** At most five: each has a colour and a dash of its own. */
   readonly series: readonly LineSeries[];
@@ -25,7 +26,8 @@ const WIDTH = 600;
 export function LineChart({ label, series, max, format, left, right, height = 120 }: LineChartProps) {
   const top = Math.max(max ?? 0, ...series.flatMap(({ values }) => values.map((value) => value ?? 0))) || 1;
   return (
-    <figure style={{ margin: 0 }}>
+    <figure className="line-chart">
+      <figcaption className="small">{label}</figcaption>
       <ChartFrame top={format(top)} bottom={format(0)} left={left} right={right}>
         <svg className="plot" viewBox={`0 0 ${WIDTH} ${height}`} preserveAspectRatio="none" style={{ height }} role="img" aria-label={`${label}: ${series.map((one) => `${one.label} ${lastOf(one, format)}`).join(', ')}`}>
           <line className="grid" x1="0" x2={WIDTH} y1={height / 2} y2={height / 2} />

@@ -21,13 +21,13 @@ export interface OutcomeBarsProps {
 
 /** The groups of outcomes that are drawn, from the bottom up. Colour is never alone: each has a word, and what is confused most often a hatch. */
 export const OUTCOME_GROUPS = [
-  { id: 'ok', word: 'ok', outcomes: ['ok'] },
-  { id: 'throttled', word: 'throttled', outcomes: ['throttled'] },
-  { id: 'shed', word: 'shed', outcomes: ['shed'] },
-  { id: 'quota', word: 'quota', outcomes: ['quota'] },
-  { id: 'upstream', word: 'upstream', outcomes: ['upstream_error', 'timeout', 'interrupted', 'internal_error'] },
-  { id: 'other', word: 'other', outcomes: ['client_error', 'unauthenticated', 'cancelled'] },
-] as const satisfies readonly { id: string; word: string; outcomes: readonly Outcome[] }[];
+  { id: 'ok', word: 'ok', means: 'answered', outcomes: ['ok'] },
+  { id: 'throttled', word: 'throttled', means: 'faster than the rate limit', outcomes: ['throttled'] },
+  { id: 'shed', word: 'shed', means: 'more at once than may run or wait', outcomes: ['shed'] },
+  { id: 'quota', word: 'quota', means: 'the budget is used up', outcomes: ['quota'] },
+  { id: 'upstream', word: 'upstream', means: 'the provider or the gateway failed', outcomes: ['upstream_error', 'timeout', 'interrupted', 'internal_error'] },
+  { id: 'other', word: 'other', means: 'bad requests, bad keys, cancelled calls', outcomes: ['client_error', 'unauthenticated', 'cancelled'] },
+] as const satisfies readonly { id: string; word: string; means: string; outcomes: readonly Outcome[] }[];
 
 export type OutcomeGroupId = (typeof OUTCOME_GROUPS)[number]['id'];
 
@@ -52,7 +52,7 @@ export function OutcomeBars({ label, seconds, max, limit }: OutcomeBarsProps) {
   const width = Math.max(1, seconds.length) * STEP;
   const y = (value: number): number => HEIGHT - (Math.min(value, top) / top) * HEIGHT;
   return (
-    <ChartFrame top={formatCount(top)} bottom="0" left={`${span(seconds.length)} ago`} right="now" tag={limit === undefined ? undefined : limitTag(limit, top)}>
+    <ChartFrame top={`${formatCount(top)}/s`} bottom="0" left={`${span(seconds.length)} ago`} right="now" tag={limit === undefined ? undefined : limitTag(limit, top)}>
       <svg className="bars" viewBox={`0 0 ${width} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={`${label}: ${describe(seconds)}`}>
         <Hatches />
         {seconds.map((second, index) => (
@@ -138,8 +138,8 @@ function describe(seconds: readonly BarSecond[]): string {
 export function OutcomeLegend() {
   return (
     <ul className="legend" aria-label="Colours of the bars">
-      {OUTCOME_GROUPS.map(({ id, word }) => (
-        <li key={id}>
+      {OUTCOME_GROUPS.map(({ id, word, means }) => (
+        <li key={id} title={means}>
           <span className={`swatch bg-${id}`} aria-hidden="true" />
           {word}
         </li>

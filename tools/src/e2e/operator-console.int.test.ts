@@ -2,7 +2,8 @@ import { eventually } from '@sluice/testing';
 import type { Locator } from 'playwright-core';
 import { startTraffic, type SteadyTraffic } from '../chaos/steady-traffic.ts';
 import { startFullStack, type FullStack } from './full-stack.ts';
-import { startBrowser, type SystemBrowser } from './system-browser.ts';
+import { accessFaults, watchFaults } from './browser-checks.ts';
+import { launchBrowser, startBrowser, type SystemBrowser } from './system-browser.ts';
 
 let stack: FullStack;
 let browser: SystemBrowser;
@@ -38,6 +39,8 @@ async function counted(tenant: string, outcome: string): Promise<number> {
 const drawn = (tenant: string, outcome: string): Promise<number> => browser.page.locator(`[data-tenant="${tenant}"] svg > rect.fill-${outcome}`).count();
 const report = (name: string): Locator => browser.page.locator(`[data-report="${name}"]`).first();
 const verdicts = async (name: string): Promise<string[]> => report(name).locator('.checks .badge').allInnerTexts();
+/** Every kind of page, also one of what there is not. */
+const PAGES = ['/', '/chaos', '/requests', '/requests/req_1', '/router', '/tenants/acme', '/tenants/nobody', '/providers/primary', '/plans', '/plans/team', '/models', '/models/sim-large', '/kill-switches', '/people', '/nowhere'];
 const slowly = { timeoutMs: 60_000, everyMs: 250 };
 
 describe('the operator console in a browser', () => {
@@ -95,14 +98,15 @@ describe('the operator console in a browser', () => {
 
   it('every control is reached by the keyboard with its focus seen, and no page is wider than the window', async () => {
     const { page } = browser;
-    for (const width of [1440, 900]) {
+    for (const width of [1440, 900, 390]) {
       await page.setViewportSize({ width, height: 900 });
-      for (const path of ['/', '/chaos', '/requests', '/tenants/acme', '/providers/primary']) {
+      for (const path of PAGES) {
         await page.goto(url(path));
         await page.locator('main section').first().waitFor();
         expect([path, width, await page.evaluate('document.documentElement.scrollWidth > window.innerWidth')]).toEqual([path, width, false]);
       }
     }
+    await page.setViewportSize({ width: 900, height: 900 });
     await page.goto(url('/chaos'));
     await page.getByRole('button', { name: 'initech · 120/s' }).waitFor();
     const wanted = await page.locator('a[href]:visible, button:enabled:visible, select:visible, input:visible').count();
@@ -117,4 +121,35 @@ describe('the operator console in a browser', () => {
     for (const name of ['A Overview', 'A Requests', 'BUTTON Sign out', 'BUTTON initech · 120/s', 'BUTTON Events']) expect([...reached]).toContain(name);
     expect(browser.faults).toEqual([]);
   }, 120_000);
+
+  it.each([
+    ['light', 1440],
+    ['light', 390],
+    ['dark', 900],
+    ['dark', 390],
+  ] as const)('axe-core finds nothing serious on any page, in the %s scheme at %i px', async (colorScheme, width) => {
+    const system = await launchBrowser();
+    try {
+      // The page's policy lets no script in from outside, not even this judge.
+      const context = await system.newContext({ colorScheme, bypassCSP: true, viewport: { width, height: 900 } });
+      const page = await context.newPage();
+      const faults = watchFaults(page);
+      await page.goto(url('/'));
+      await page.fill('input[name=user]', stack.file.operator.user);
+      const found: unknown[] = (await accessFaults(page)).map((fault) => ({ path: 'sign-in', ...fault }));
+      await page.fill('input[name=password]', stack.file.operator.password);
+      await page.keyboard.press('Enter');
+      for (const path of PAGES) {
+        await page.locator('main section').first().waitFor();
+        await page.goto(url(path));
+        await page.locator('main section').first().waitFor();
+        await page.getByText('One moment…').first().waitFor({ state: 'detached' });
+        found.push(...(await accessFaults(page)).map((fault) => ({ path, ...fault })));
+      }
+      expect(found).toEqual([]);
+      expect(faults).toEqual([]);
+    } finally {
+      await system.close();
+    }
+  }, 180_000);
 });

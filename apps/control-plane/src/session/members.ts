@@ -1,6 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { sql } from 'drizzle-orm';
-import { Role, type Clock } from '@sluice/contracts';
+import { Role, type Clock, type InvitationView } from '@sluice/contracts';
 import { ProblemError } from '@sluice/service-kit';
 import type { AuditInput } from '../config/config-repository.ts';
 import type { Db, Executor } from '../db/open-database.ts';
@@ -37,6 +37,10 @@ export interface Members {
   setRole(scope: MemberScope, id: string, role: Role): Promise<Member | undefined>;
   /** Of a member or an invitation; false when there is none. @throws ProblemError 409 for the last admin. */
   remove(scope: MemberScope, id: string): Promise<boolean>;
+  /** Invitations that nobody has taken yet, of one workspace or of all, in the order of their ids after one. */
+  openInvitations(query: { readonly workspace?: string | undefined; readonly after?: string | undefined; readonly limit: number }): Promise<InvitationView[]>;
+  /** Takes an invitation back in an operator's name; false when there is none. */
+  takeBack(id: string, actor: AuditInput['actor']): Promise<boolean>;
   /** The invitation of a secret, while it lasts. */
   invitation(secret: string): Promise<{ email: string } | undefined>;
   /** Makes the person of an invitation a member, with this password when they are new. False when it is not valid any more. */
@@ -126,6 +130,20 @@ export function createPostgresMembers(deps: { db: Db; clock: Pick<Clock, 'now'>;
         refuseLastAdmin(members, id);
         await tx.execute(sql`update users set roles = roles - ${scope.workspace}::text, version = version + 1 where id = ${id}`);
         await record(tx, scope, 'member.removed', id, { before: { role: member.role } });
+        return true;
+      }),
+    openInvitations: async ({ workspace, after = '', limit }) => {
+      const found = await db.execute<{ id: string; email: string; role: string; workspace: string; tenant_id: string; expires_at: string | Date }>(sql`
+        select id, email, role, workspace, tenant_id, expires_at from invitations
+        where expires_at > ${now()}::timestamptz and id > ${after} ${workspace === undefined ? sql`` : sql`and workspace = ${workspace}`} order by id limit ${limit}`);
+      return found.rows.map((row) => ({ id: row.id, email: row.email, role: Role.parse(row.role), workspace: row.workspace, tenant: row.tenant_id, expires_at: new Date(row.expires_at).toISOString() }));
+    },
+    takeBack: (id, actor) =>
+      db.transaction(async (tx) => {
+        const dropped = await tx.execute<{ role: string; workspace: string; tenant_id: string }>(sql`delete from invitations where id = ${id} returning role, workspace, tenant_id`);
+        const row = dropped.rows[0];
+        if (row === undefined) return false;
+        await record(tx, { workspace: row.workspace, tenant: row.tenant_id, siblings: [], actor }, 'member.uninvited', id, { before: { role: row.role } });
         return true;
       }),
     invitation: async (secret) => {

@@ -15,6 +15,7 @@ import type { Resolve } from '../webhooks/address-guard.ts';
 import { createDeliverer } from '../webhooks/deliverer.ts';
 import { createSendWebhook } from '../webhooks/send-webhook.ts';
 import type { WebhookStore } from '../webhooks/webhook-store.ts';
+import { invitationRoutes } from './invitation-routes.ts';
 import { memberRoutes } from './member-routes.ts';
 import { customerPolicyRoutes } from './policy-routes.ts';
 import type { TenantFigures } from './tenant-figures.ts';
@@ -66,6 +67,7 @@ export function createTenantConsole(deps: TenantConsoleDeps): TenantConsole {
       ...workspaceRoutes({ ...deps, figures, openAlerts: (slug) => alerts.open(slug) }),
       ...customerPolicyRoutes({ store, history }),
       ...memberRoutes({ store, members: ports.members, people }),
+      ...invitationRoutes({ members: ports.members }),
       ...billingRoutes({ store, billing, keeper, clock }),
       ...alertRoutes({ store, alerts, webhooks, deliverer, resolve, allowLoopback, masterKey, clock }),
     ],

@@ -174,6 +174,12 @@ describe('members', () => {
   it('take an invitation once, within its time', async () => {
     const { invitation = '' } = await ports.members.add(SCOPE, 'new@acme.test', 'finance');
     expect(await ports.members.invitation(invitation)).toEqual({ email: 'new@acme.test' });
+    // Operators see it while it is open, and not its secret.
+    const open = await ports.members.openInvitations({ workspace: 'acme-prod', limit: 10 });
+    expect(open).toEqual([expect.objectContaining({ email: 'new@acme.test', role: 'finance', workspace: 'acme-prod', tenant: 'acme' })]);
+    expect(JSON.stringify(open)).not.toContain(invitation);
+    expect(await ports.members.openInvitations({ workspace: 'globex-prod', limit: 10 })).toEqual([]);
+    expect(await ports.members.openInvitations({ after: open[0]?.id, limit: 10 })).toEqual([]);
     const late = await ports.members.add(SCOPE, 'late@acme.test', 'viewer');
     expect(await ports.members.accept(invitation, 'a long password')).toBe(true);
     expect(await ports.members.accept(invitation, 'a long password')).toBe(false);

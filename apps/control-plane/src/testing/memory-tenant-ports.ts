@@ -23,6 +23,8 @@ export function memoryTenantPorts(repository: Pick<ConfigRepository, 'patchesAft
       add: async (_scope, email, role) => ({ id: 'u2', email, role }),
       setRole: async () => undefined,
       remove: async () => false,
+      openInvitations: async () => [],
+      takeBack: async () => false,
       invitation: async () => undefined,
       accept: async () => false,
     },

@@ -1,6 +1,11 @@
 import type { ArmsAnswer, ChaosMenuItem, CreateKeyResponse, DecisionView, DriftAnswer, LedgerPage, OperatorRole, OperatorState, Policy, PolicyOverride, Provider, RedriveAnswer, RolloutView, TenantProfileView } from '@sluice/contracts';
+import { createPeopleApi, type PeopleApi } from './people-api.ts';
+import { createTableApi, type TableApi } from './table-api.ts';
 
 export type Fetcher = (path: string, init?: RequestInit) => Promise<Response>;
+
+/** One call of the control plane. @throws ApiError for an answer that is not 2xx. */
+export type Call = (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Response>;
 
 /** An answer that was not 2xx, with what to show of it. */
 export class ApiError extends Error {
@@ -72,6 +77,8 @@ export interface OperatorApi {
   createKey(slug: string, name: string): Promise<CreateKeyResponse>;
   rotateKey(keyId: string, graceSeconds: number): Promise<CreateKeyResponse>;
   revokeKey(keyId: string): Promise<void>;
+  readonly tables: TableApi;
+  readonly people: PeopleApi;
   readonly router: {
     arms(): Promise<ArmsAnswer>;
     drift(): Promise<DriftAnswer>;
@@ -130,6 +137,8 @@ export function createOperatorApi(fetcher: Fetcher, openStream: OpenStream): Ope
     createKey: (slug, name) => send(`/api/workspaces/${part(slug)}/keys`, { name }),
     rotateKey: (keyId, graceSeconds) => send(`/api/keys/${part(keyId)}/rotate`, { graceSeconds }),
     revokeKey: async (keyId) => void (await call('DELETE', `/api/keys/${part(keyId)}`)),
+    tables: createTableApi(call),
+    people: createPeopleApi(call),
     router: {
       arms: () => read('/api/router/arms'),
       drift: () => read('/api/router/drift'),

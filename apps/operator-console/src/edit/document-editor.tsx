@@ -2,7 +2,9 @@ import { useMutation } from '@tanstack/react-query';
 import { useId, useState, type ReactNode } from 'react';
 import { ApiError, type Versioned } from '../api/operator-api.ts';
 import { useRefusal } from '../session/role.tsx';
-import { compareLines } from './conflict.ts';
+import { ConflictNotice } from './conflict-notice.tsx';
+import { parseDocument, showDocument } from './parse-document.ts';
+import { Problem } from './problem.tsx';
 
 export interface DocumentEditorProps<T> {
   readonly label: string;
@@ -17,50 +19,59 @@ export interface DocumentEditorProps<T> {
   readonly fields?: (document: unknown, change: (next: unknown) => void) => ReactNode;
 }
 
-const show = (value: unknown): string => JSON.stringify(value, null, 2);
-
 /** Edits a JSON document under a version: who was too late sees both versions and decides. */
 export function DocumentEditor<T>({ label, loaded, reload, save, onSaved, needs, fields }: DocumentEditorProps<T>) {
   const [base, setBase] = useState(loaded);
-  const [text, setText] = useState(show(loaded.value));
+  const [text, setText] = useState(showDocument(loaded.value));
   const [theirs, setTheirs] = useState<Versioned<T>>();
   const area = useId();
   const refusal = useRefusal(needs);
-  const parsed = parse(text);
+  const parsed = parseDocument(text);
+  const changed = text !== showDocument(base.value);
+  // The row went on, by another editor of this page for instance: whoever has typed nothing here just follows.
+  if (loaded.version > base.version && !changed && theirs === undefined) {
+    setBase(loaded);
+    setText(showDocument(loaded.value));
+  }
   const saving = useMutation({
     mutationFn: async (version: number) => {
       if ('problem' in parsed) throw new Error(parsed.problem);
-      await save(parsed.value, version);
+      try {
+        await save(parsed.value, version);
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.status !== 412) throw error;
+        const now = await reload();
+        // What this editor shows of the row is as it was: nobody's change is in the way.
+        if (now.version !== version && showDocument(now.value) === showDocument(base.value)) return save(parsed.value, now.version);
+        setTheirs(now);
+        throw error;
+      }
     },
     onSuccess: async () => {
       setTheirs(undefined);
       const now = await reload();
       setBase(now);
-      setText(show(now.value));
+      setText(showDocument(now.value));
       onSaved();
     },
-    onError: async (error) => {
-      if (error instanceof ApiError && error.status === 412) setTheirs(await reload());
-    },
   });
-  const changed = text !== show(base.value);
-  const error = saving.error;
   return (
     <div className="editor">
-      {fields !== undefined && !('problem' in parsed) && fields(parsed.value, (next) => setText(show(next)))}
+      {fields !== undefined && !('problem' in parsed) && fields(parsed.value, (next) => setText(showDocument(next)))}
       <label htmlFor={area}>
         {label} <span className="muted num">version {base.version}</span>
       </label>
       <textarea id={area} className="mono" spellCheck={false} rows={Math.min(24, Math.max(6, text.split('\n').length))} value={text} disabled={refusal !== undefined} aria-invalid={'problem' in parsed} onChange={(event) => setText(event.target.value)} />
       {'problem' in parsed && <p className="field-problem">{parsed.problem}</p>}
       {theirs !== undefined && (
-        <Conflict
-          theirs={theirs}
-          base={base}
+        <ConflictNotice
+          began={base.version}
+          now={theirs.version}
+          theirs={showDocument(theirs.value)}
           mine={text}
           onTheirs={() => {
             setBase(theirs);
-            setText(show(theirs.value));
+            setText(showDocument(theirs.value));
             setTheirs(undefined);
             saving.reset();
           }}
@@ -70,20 +81,7 @@ export function DocumentEditor<T>({ label, loaded, reload, save, onSaved, needs,
           }}
         />
       )}
-      {error !== null && theirs === undefined && (
-        <div className="notice bad" role="alert">
-          <p>{error.message}</p>
-          {error instanceof ApiError && error.fields.length > 0 && (
-            <ul>
-              {error.fields.map((field) => (
-                <li key={field.path}>
-                  <code>{field.path === '' ? 'the document' : field.path}</code> {field.message}
-                </li>
-              ))}
-            </ul>
-          )}
-        </div>
-      )}
+      {theirs === undefined && <Problem error={saving.error} />}
       <div className="inline">
         <button type="button" className="primary" disabled={!changed || 'problem' in parsed || saving.isPending || refusal !== undefined || theirs !== undefined} title={refusal} onClick={() => saving.mutate(base.version)}>
           {saving.isPending ? 'Saving…' : 'Save'}
@@ -92,7 +90,7 @@ export function DocumentEditor<T>({ label, loaded, reload, save, onSaved, needs,
           type="button"
           disabled={!changed || saving.isPending}
           onClick={() => {
-            setText(show(base.value));
+            setText(showDocument(base.value));
             setTheirs(undefined);
             saving.reset();
           }}
@@ -108,39 +106,4 @@ export function DocumentEditor<T>({ label, loaded, reload, save, onSaved, needs,
       </div>
     </div>
   );
-}
-
-function Conflict<T>({ theirs, base, mine, onTheirs, onMine }: { theirs: Versioned<T>; base: Versioned<T>; mine: string; onTheirs: () => void; onMine: () => void }) {
-  return (
-    <div className="notice warn" role="alert">
-      <p>
-        <strong>Somebody changed this while you did.</strong> You began with version {base.version}; it is at version {theirs.version} now. Nothing of yours was saved. Lines with − are only theirs, with + only yours:
-      </p>
-      <pre className="compare" tabIndex={0} aria-label="Theirs and mine, line by line">
-        {compareLines(show(theirs.value), mine).map((line, index) => (
-          <span key={index} className={line.side}>
-            {line.side === 'both' ? '  ' : line.side === 'theirs' ? '− ' : '+ '}
-            {line.text}
-            {'\n'}
-          </span>
-        ))}
-      </pre>
-      <div className="inline">
-        <button type="button" onClick={onTheirs}>
-          Take theirs, drop mine
-        </button>
-        <button type="button" className="danger" onClick={onMine}>
-          Put mine in the place of theirs
-        </button>
-      </div>
-    </div>
-  );
-}
-
-function parse(text: string): { readonly value: unknown } | { readonly problem: string } {
-  try {
-    return { value: JSON.parse(text) as unknown };
-  } catch (error) {
-    return { problem: `This is not JSON: ${(error as Error).message}` };
-  }
 }

@@ -1,5 +1,6 @@
 import { useId } from 'react';
 import type { Policy } from '@sluice/contracts';
+import { NumberInput } from './document-fields.tsx';
 
 type Path = readonly [string, ...string[]];
 
@@ -25,7 +26,7 @@ export function LimitFields({ document, effective, change }: { document: unknown
         return (
           <label key={field} htmlFor={field}>
             {label}
-            <input id={field} inputMode="decimal" value={typeof own === 'number' ? String(own) : ''} placeholder={typeof inherited === 'number' ? `plan: ${inherited.toLocaleString('en-US')}` : 'no limit'} onChange={(event) => change(withValue(document, path, event.target.value, effective))} />
+            <NumberInput id={field} value={own} placeholder={typeof inherited === 'number' ? `plan: ${inherited.toLocaleString('en-US')}` : 'no limit'} onChange={(value) => change(withValue(document, path, String(value ?? ''), effective))} />
           </label>
         );
       })}

@@ -3,6 +3,7 @@ import type { OperatorApi } from '../api/operator-api.ts';
 import { ChaosReports } from '../chaos/chaos-reports.tsx';
 import { Anomalies } from './anomalies.tsx';
 import { Gateways } from './gateways.tsx';
+import { KillSwitchNotice } from './kill-switch-notice.tsx';
 import { Problems } from './problems.tsx';
 import { Providers } from './providers.tsx';
 import { Queues } from './queues.tsx';
@@ -15,6 +16,7 @@ export function Overview({ api, picture, still }: { api: OperatorApi; picture: O
     <>
       {/* A picture that stands still says nothing of now. */}
       {!still && <Problems problems={picture.problems} />}
+      <KillSwitchNotice api={api} />
       {open.length > 0 && <ChaosReports api={api} reports={open} now={Date.parse(picture.at)} title="Broken on purpose" />}
       <Tenants picture={picture} />
       <div className="columns">

@@ -1,5 +1,5 @@
 import type { OperatorState } from '@sluice/contracts';
-import { Badge, Meter } from '@sluice/ui';
+import { Badge, Meter, ScrollX } from '@sluice/ui';
 import { Link } from '../routing/location.tsx';
 
 type Provider = OperatorState['providers'][number];
@@ -9,32 +9,34 @@ const TIERS = ['critical', 'high', 'standard', 'low'] as const;
 /** Providers with their breakers, how they answered lately, and the use of their slots. */
 export function Providers({ picture }: { picture: OperatorState }) {
   return (
-    <section className="panel scroll-x" aria-labelledby="providers" tabIndex={-1}>
+    <section className="panel" aria-labelledby="providers">
       <h2 id="providers">Providers</h2>
       {picture.providers.length === 0 ? (
         <p className="empty">No provider is configured yet.</p>
       ) : (
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">provider</th>
-              <th scope="col">breakers</th>
-              <th scope="col" className="num">
-                failed, 10 s
-              </th>
-              <th scope="col" className="num">
-                first byte
-              </th>
-              <th scope="col">slots</th>
-              <th scope="col">waiting</th>
-            </tr>
-          </thead>
-          <tbody>
-            {picture.providers.map((provider) => (
-              <ProviderRow key={provider.provider} provider={provider} />
-            ))}
-          </tbody>
-        </table>
+        <ScrollX label="Providers">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">provider</th>
+                <th scope="col">breakers</th>
+                <th scope="col" className="num">
+                  failed, 10 s
+                </th>
+                <th scope="col" className="num">
+                  first byte
+                </th>
+                <th scope="col">slots</th>
+                <th scope="col">waiting</th>
+              </tr>
+            </thead>
+            <tbody>
+              {picture.providers.map((provider) => (
+                <ProviderRow key={provider.provider} provider={provider} />
+              ))}
+            </tbody>
+          </table>
+        </ScrollX>
       )}
     </section>
   );

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { OperatorState } from '@sluice/contracts';
-import { Badge, Meter } from '@sluice/ui';
+import { Badge, Meter, ScrollX } from '@sluice/ui';
 import type { OperatorApi } from '../api/operator-api.ts';
 import { DocumentEditor } from '../edit/document-editor.tsx';
 import { percent, queuedByTier } from '../overview/providers.tsx';
@@ -53,7 +53,7 @@ export function ProviderPage({ api, picture, id }: { api: OperatorApi; picture: 
 function Live({ provider, now }: { provider: OperatorState['providers'][number]; now: number }) {
   const { figures } = provider;
   return (
-    <section className="panel scroll-x" aria-labelledby="live">
+    <section className="panel" aria-labelledby="live">
       <div className="section-head">
         <h2 id="live">{provider.display_name}</h2>
         <span className="muted num">
@@ -61,65 +61,69 @@ function Live({ provider, now }: { provider: OperatorState['providers'][number];
         </span>
       </div>
       <div className="columns">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">model</th>
-              <th scope="col">breaker</th>
-              <th scope="col" className="num">
-                failed
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {provider.breakers.length === 0 && (
+        <ScrollX label="Breakers by model">
+          <table>
+            <thead>
               <tr>
-                <td colSpan={3} className="muted">
-                  No model of it was called yet.
-                </td>
-              </tr>
-            )}
-            {provider.breakers.map((breaker) => (
-              <tr key={`${breaker.gateway_id} ${breaker.model}`}>
-                <th scope="row" className="row-name">
-                  {breaker.model} <span className="muted small">{breaker.gateway_id}</span>
+                <th scope="col">model</th>
+                <th scope="col">breaker</th>
+                <th scope="col" className="num">
+                  failed
                 </th>
-                <td>
-                  <Badge tone={STATE[breaker.state].tone}>{STATE[breaker.state].word}</Badge>{' '}
-                  {breaker.retry_at_ms !== undefined && breaker.retry_at_ms > now && <span className="muted num">probe in {Math.ceil((breaker.retry_at_ms - now) / 1000)} s</span>}
-                </td>
-                <td className="num">
-                  {breaker.failure_percent.toFixed(0)} % of {breaker.calls}
-                </td>
               </tr>
-            ))}
-          </tbody>
-        </table>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">account</th>
-              <th scope="col">slots</th>
-              <th scope="col">waiting</th>
-            </tr>
-          </thead>
-          <tbody>
-            {provider.pools.map((pool) => (
-              <tr key={`${pool.gateway_id} ${pool.credential}`}>
-                <th scope="row" className="row-name">
-                  {pool.credential} {pool.state !== 'ok' && <Badge tone="bad">{pool.state.replace('_', ' ')}</Badge>}
-                </th>
-                <td className="slots">
-                  <Meter label={`slots of ${pool.credential} in use`} value={pool.in_use} max={pool.slots} text={`${pool.in_use}/${pool.slots}`} />
-                </td>
-                <td className="num-left">
-                  {queuedByTier({ pools: [pool] })}
-                  {pool.oldest_wait_ms > 0 && <span className="muted"> · longest {Math.round(pool.oldest_wait_ms)} ms</span>}
-                </td>
+            </thead>
+            <tbody>
+              {provider.breakers.length === 0 && (
+                <tr>
+                  <td colSpan={3} className="muted">
+                    No model of it was called yet.
+                  </td>
+                </tr>
+              )}
+              {provider.breakers.map((breaker) => (
+                <tr key={`${breaker.gateway_id} ${breaker.model}`}>
+                  <th scope="row" className="row-name">
+                    {breaker.model} <span className="muted small">{breaker.gateway_id}</span>
+                  </th>
+                  <td>
+                    <Badge tone={STATE[breaker.state].tone}>{STATE[breaker.state].word}</Badge>{' '}
+                    {breaker.retry_at_ms !== undefined && breaker.retry_at_ms > now && <span className="muted num">probe in {Math.ceil((breaker.retry_at_ms - now) / 1000)} s</span>}
+                  </td>
+                  <td className="num">
+                    {breaker.calls === 0 ? <span className="muted">no calls lately</span> : `${breaker.failure_percent.toFixed(0)} % of ${breaker.calls}`}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </ScrollX>
+        <ScrollX label="Accounts">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">account</th>
+                <th scope="col">slots</th>
+                <th scope="col">waiting</th>
               </tr>
-            ))}
-          </tbody>
-        </table>
+            </thead>
+            <tbody>
+              {provider.pools.map((pool) => (
+                <tr key={`${pool.gateway_id} ${pool.credential}`}>
+                  <th scope="row" className="row-name">
+                    {pool.credential} {pool.state !== 'ok' && <Badge tone="bad">{pool.state.replace('_', ' ')}</Badge>}
+                  </th>
+                  <td className="slots">
+                    <Meter label={`slots of ${pool.credential} in use`} value={pool.in_use} max={pool.slots} text={`${pool.in_use}/${pool.slots}`} />
+                  </td>
+                  <td className="num-left">
+                    {queuedByTier({ pools: [pool] })}
+                    {pool.oldest_wait_ms > 0 && <span className="muted"> · longest {Math.round(pool.oldest_wait_ms)} ms</span>}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </ScrollX>
       </div>
     </section>
   );

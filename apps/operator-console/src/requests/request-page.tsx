@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { LedgerRow } from '@sluice/contracts';
-import { Badge, formatCount, formatNanoUsd } from '@sluice/ui';
+import { Badge, formatCallUsd, formatCount, formatNanoUsd, ScrollX } from '@sluice/ui';
 import type { OperatorApi } from '../api/operator-api.ts';
 import { Link } from '../routing/location.tsx';
 import { OutcomeBadge } from './request-table.tsx';
@@ -8,9 +8,10 @@ import { spansOf } from './stages.ts';
 
 /** One request from the ledger: its way through the stages, its attempts, its price. */
 export function RequestPage({ api, id }: { api: OperatorApi; id: string }) {
-  const found = useQuery({ queryKey: ['request', id], queryFn: () => api.ledger({ request_id: id, limit: 20 }), staleTime: 0 });
+  const found = useQuery({ queryKey: ['request', id], queryFn: () => api.ledger({ request_id: id, limit: 20 }), staleTime: 0, enabled: REQUEST_ID.test(id) });
   const call = found.data?.rows.find(({ kind }) => kind === 'call');
   const corrections = found.data?.rows.filter(({ kind }) => kind === 'correction') ?? [];
+  if (!REQUEST_ID.test(id)) return <NotAnId id={id} />;
   if (found.isPending) return <p className="muted">One moment…</p>;
   if (found.isError) {
     return (
@@ -29,6 +30,23 @@ export function RequestPage({ api, id }: { api: OperatorApi; id: string }) {
         <Price row={call} corrections={corrections} />
       </div>
     </>
+  );
+}
+
+/** As the gateway makes them. */
+const REQUEST_ID = /^req_[0-9A-HJKMNP-TV-Z]{26}$/;
+
+function NotAnId({ id }: { id: string }) {
+  return (
+    <section className="panel">
+      <h2>This is not a request id</h2>
+      <p>
+        <code>{id}</code>
+      </p>
+      <p>
+        One is <code>req_</code> and 26 capital letters and digits, as in the answer's header <code>x-request-id</code>. <Link to="/requests">All requests</Link>
+      </p>
+    </section>
   );
 }
 
@@ -95,82 +113,86 @@ function Way({ row }: { row: LedgerRow }) {
   const spans = spansOf(row);
   const total = Math.max(row.latency.total_ms, ...spans.map(({ startMs, durationMs }) => startMs + durationMs), 0.001);
   return (
-    <section className="panel scroll-x" aria-labelledby="way">
+    <section className="panel" aria-labelledby="way">
       <div className="section-head">
         <h2 id="way">Its way through the stages</h2>
         <span className="muted num">{ms(row.latency.total_ms)} in all, {row.latency.overhead_us.toLocaleString('en-US')} µs of it ours before the first byte</span>
       </div>
-      <table className="way num">
-        <thead>
-          <tr>
-            <th scope="col">stage</th>
-            <th scope="col">
-              <span className="visually-hidden">when</span>
-            </th>
-            <th scope="col" className="num">
-              took
-            </th>
-            <th scope="col">what it was</th>
-          </tr>
-        </thead>
-        <tbody>
-          {spans.map((span) => (
-            <tr key={span.label}>
-              <th scope="row" className="row-name">
-                {span.label}
+      <ScrollX label="Way through the stages">
+        <table className="way num">
+          <thead>
+            <tr>
+              <th scope="col">stage</th>
+              <th scope="col">
+                <span className="visually-hidden">when</span>
               </th>
-              <td className="way-lane">
-                <span className={`way-bar ${span.kind}`} style={{ marginLeft: `${(span.startMs / total) * 100}%`, width: `max(3px, ${(span.durationMs / total) * 100}%)` }} />
-              </td>
-              <td className="num">{ms(span.durationMs)}</td>
-              <td className="muted">{span.note}</td>
+              <th scope="col" className="num">
+                took
+              </th>
+              <th scope="col">what it was</th>
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {spans.map((span) => (
+              <tr key={span.label}>
+                <th scope="row" className="row-name">
+                  {span.label}
+                </th>
+                <td className="way-lane">
+                  <span className={`way-bar ${span.kind}`} style={{ marginLeft: `${(span.startMs / total) * 100}%`, width: `max(3px, ${(span.durationMs / total) * 100}%)` }} />
+                </td>
+                <td className="num">{ms(span.durationMs)}</td>
+                <td className="muted">{span.note}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </ScrollX>
     </section>
   );
 }
 
 function Attempts({ row }: { row: LedgerRow }) {
   return (
-    <section className="panel scroll-x" aria-labelledby="attempts">
+    <section className="panel" aria-labelledby="attempts">
       <h2 id="attempts">Attempts</h2>
       {row.attempts.length === 0 ? (
         <p className="empty">No provider was asked.</p>
       ) : (
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">provider</th>
-              <th scope="col">model there</th>
-              <th scope="col">outcome</th>
-              <th scope="col" className="num">
-                tokens in / out
-              </th>
-              <th scope="col" className="num">
-                cost to us
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {row.attempts.map((attempt) => (
-              <tr key={attempt.index}>
-                <th scope="row" className="row-name">
-                  {attempt.provider} <span className="muted small block">{attempt.credential}</span>
+        <ScrollX label="Attempts">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">provider</th>
+                <th scope="col">model there</th>
+                <th scope="col">outcome</th>
+                <th scope="col" className="num">
+                  tokens in / out
                 </th>
-                <td>{attempt.provider_model}</td>
-                <td>
-                  <Badge tone={attempt.outcome === 'ok' ? 'good' : 'bad'}>{attempt.outcome.replaceAll('_', ' ')}</Badge> {attempt.status !== undefined && <span className="muted num">{attempt.status}</span>}
-                </td>
-                <td className="num">
-                  {formatCount(attempt.usage.input)} / {formatCount(attempt.usage.output)}
-                </td>
-                <td className="num">{formatNanoUsd(attempt.cost_nanousd)}</td>
+                <th scope="col" className="num">
+                  cost to us
+                </th>
               </tr>
-            ))}
-          </tbody>
-        </table>
+            </thead>
+            <tbody>
+              {row.attempts.map((attempt) => (
+                <tr key={attempt.index}>
+                  <th scope="row" className="row-name">
+                    {attempt.provider} <span className="muted small block">{attempt.credential}</span>
+                  </th>
+                  <td>{attempt.provider_model}</td>
+                  <td>
+                    <Badge tone={attempt.outcome === 'ok' ? 'good' : 'bad'}>{attempt.outcome.replaceAll('_', ' ')}</Badge> {attempt.status !== undefined && <span className="muted num">{attempt.status}</span>}
+                  </td>
+                  <td className="num">
+                    {formatCount(attempt.usage.input)} / {formatCount(attempt.usage.output)}
+                  </td>
+                  <td className="num">{formatCallUsd(attempt.cost_nanousd)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </ScrollX>
       )}
     </section>
   );

@@ -28,7 +28,7 @@ export function RequestsPage({ api, picture, tenant, outcome }: { api: OperatorA
     if (id.trim() !== '') go(`/requests/${encodeURIComponent(id.trim())}`);
   };
   return (
-    <section className="panel scroll-x" aria-labelledby="requests">
+    <section className="panel" aria-labelledby="requests">
       <div className="section-head">
         <h2 id="requests">Requests</h2>
         <label className="inline">

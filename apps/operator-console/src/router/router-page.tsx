@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { ArmsAnswer, DecisionView, DriftAnswer } from '@sluice/contracts';
-import { Badge, formatCount, formatNanoUsd, ScatterPlot } from '@sluice/ui';
+import { Badge, formatCallUsd, formatCount, formatDuration, formatNanoUsd, ScatterPlot, ScrollX } from '@sluice/ui';
 import type { OperatorApi } from '../api/operator-api.ts';
 import { Rollouts } from './rollouts.tsx';
 
@@ -36,34 +36,36 @@ export function RouterPage({ api }: { api: OperatorApi }) {
             (tenants.data.tenants.length === 0 ? (
               <p className="empty">It has heard of no traffic yet.</p>
             ) : (
-              <table>
-                <thead>
-                  <tr>
-                    <th scope="col">tenant</th>
-                    <th scope="col" className="num">
-                      difficulty
-                    </th>
-                    <th scope="col" className="num">
-                      pressure
-                    </th>
-                    <th scope="col" className="num">
-                      calls
-                    </th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {tenants.data.tenants.map((one) => (
-                    <tr key={one.tenant}>
-                      <th scope="row" className="row-name">
-                        {one.tenant}
+              <ScrollX label="Tenants as the router sees them">
+                <table>
+                  <thead>
+                    <tr>
+                      <th scope="col">tenant</th>
+                      <th scope="col" className="num">
+                        difficulty
                       </th>
-                      <td className="num">{one.difficulty.toFixed(2)}</td>
-                      <td className="num">{one.pressure > 0.01 ? <Badge tone="warn">{one.pressure.toFixed(2)}</Badge> : one.pressure.toFixed(2)}</td>
-                      <td className="num">{formatCount(one.calls)}</td>
+                      <th scope="col" className="num">
+                        pressure
+                      </th>
+                      <th scope="col" className="num">
+                        calls
+                      </th>
                     </tr>
-                  ))}
-                </tbody>
-              </table>
+                  </thead>
+                  <tbody>
+                    {tenants.data.tenants.map((one) => (
+                      <tr key={one.tenant}>
+                        <th scope="row" className="row-name">
+                          {one.tenant}
+                        </th>
+                        <td className="num">{one.difficulty.toFixed(2)}</td>
+                        <td className="num">{one.pressure > 0.01 ? <Badge tone="warn">{one.pressure.toFixed(2)}</Badge> : one.pressure.toFixed(2)}</td>
+                        <td className="num">{formatCount(one.calls)}</td>
+                      </tr>
+                    ))}
+                  </tbody>
+                </table>
+              </ScrollX>
             ))}
         </Part>
       </div>
@@ -77,7 +79,7 @@ export function RouterPage({ api }: { api: OperatorApi }) {
 /** A panel that says when its figures cannot be had. */
 export function Part({ title, loading, problem, children }: { title: string; loading: boolean; problem?: string | undefined; children: ReactNode }) {
   return (
-    <section className="panel scroll-x" aria-label={title}>
+    <section className="panel" aria-label={title}>
       <h2>{title}</h2>
       {problem !== undefined && (
         <p className="notice warn" role="alert">
@@ -98,44 +100,46 @@ function Arms({ answer }: { answer: ArmsAnswer }) {
         policy {answer.policy_version} · serving threshold {share(frontier.serving_threshold)}
       </p>
       <div className="columns">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">model</th>
-              <th scope="col" className="num">
-                quality
-              </th>
-              <th scope="col" className="num">
-                rewards
-              </th>
-              <th scope="col" className="num">
-                chosen
-              </th>
-              <th scope="col" className="num">
-                cost, mean
-              </th>
-              <th scope="col" className="num">
-                latency
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {arms.map((arm) => (
-              <tr key={arm.model}>
-                <th scope="row" className="row-name">
-                  {arm.model}
+        <ScrollX label="Models">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">model</th>
+                <th scope="col" className="num">
+                  quality
                 </th>
-                <td className="num">
-                  {share(arm.quality)} <span className="muted">± {share(arm.confidence)}</span>
-                </td>
-                <td className="num">{formatCount(arm.n)}</td>
-                <td className="num">{formatCount(arm.decisions)}</td>
-                <td className="num">{arm.mean_cost_nanousd === undefined ? '–' : formatNanoUsd(arm.mean_cost_nanousd)}</td>
-                <td className="num">{arm.mean_latency_ms === undefined ? '–' : `${Math.round(arm.mean_latency_ms)} ms`}</td>
+                <th scope="col" className="num">
+                  rewards
+                </th>
+                <th scope="col" className="num">
+                  chosen
+                </th>
+                <th scope="col" className="num">
+                  cost of a call, mean
+                </th>
+                <th scope="col" className="num">
+                  time to answer, mean
+                </th>
               </tr>
-            ))}
-          </tbody>
-        </table>
+            </thead>
+            <tbody>
+              {arms.map((arm) => (
+                <tr key={arm.model}>
+                  <th scope="row" className="row-name">
+                    {arm.model}
+                  </th>
+                  <td className="num">
+                    {share(arm.quality)} <span className="muted">± {share(arm.confidence)}</span>
+                  </td>
+                  <td className="num">{formatCount(arm.n)}</td>
+                  <td className="num">{formatCount(arm.decisions)}</td>
+                  <td className="num">{arm.mean_cost_nanousd === undefined ? '–' : formatCallUsd(arm.mean_cost_nanousd)}</td>
+                  <td className="num">{arm.mean_latency_ms === undefined ? '–' : formatDuration(arm.mean_latency_ms)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </ScrollX>
         {priced.length + frontier.points.length === 0 ? (
           <p className="empty">There is nothing to draw before the first decisions.</p>
         ) : (
@@ -150,7 +154,8 @@ function Arms({ answer }: { answer: ArmsAnswer }) {
               formatY={share}
             />
             <figcaption className="muted small">
-              Points are models (filled: chosen lately; the whisker is the confidence). The dashed line is what the policy reaches by its threshold, over {formatCount(frontier.decisions)} recent decisions, as the models predict it.
+              Points are models (filled: chosen lately; the whisker is the confidence).
+              {frontier.points.length > 1 && ` The dashed line is what the policy reaches by its threshold, over ${formatCount(frontier.decisions)} recent decisions, as the models predict it.`}
             </figcaption>
           </figure>
         )}
@@ -158,6 +163,9 @@ function Arms({ answer }: { answer: ArmsAnswer }) {
     </>
   );
 }
+
+/** What the figure beside a level is. */
+const PSI = 'Population stability index: 0 is the same mix as before, from 0.1 on it has moved, from 0.25 on a lot';
 
 const LEVEL = { too_few: { tone: 'plain', word: 'too few' }, stable: { tone: 'good', word: 'stable' }, moderate: { tone: 'warn', word: 'moderate' }, major: { tone: 'bad', word: 'major' } } as const;
 
@@ -170,7 +178,7 @@ function Drift({ answer }: { answer: DriftAnswer }) {
         {formatCount(answer.window.recent)} recent decisions against {formatCount(answer.window.reference)} before; {formatCount(answer.window.needed)} are needed
       </p>
       <p>
-        Mix of models <Badge tone={LEVEL[answer.arm_mix.level].tone}>{LEVEL[answer.arm_mix.level].word}</Badge> <span className="muted num">PSI {answer.arm_mix.psi.toFixed(3)}</span>
+        Mix of models <Badge tone={LEVEL[answer.arm_mix.level].tone}>{LEVEL[answer.arm_mix.level].word}</Badge> <span className="muted num" title={PSI}>PSI {answer.arm_mix.psi.toFixed(3)}</span>
       </p>
       {answer.window.recent < answer.window.needed ? (
         <p className="muted">There are too few decisions to tell whether features have moved.</p>
@@ -180,7 +188,7 @@ function Drift({ answer }: { answer: DriftAnswer }) {
         <ul className="list">
           {moved.map((feature) => (
             <li key={feature.name}>
-              <Badge tone={LEVEL[feature.level].tone}>{LEVEL[feature.level].word}</Badge> {feature.name} <span className="muted num">PSI {feature.psi.toFixed(3)}</span>
+              <Badge tone={LEVEL[feature.level].tone}>{LEVEL[feature.level].word}</Badge> {feature.name} <span className="muted num" title={PSI}>PSI {feature.psi.toFixed(3)}</span>
             </li>
           ))}
         </ul>
@@ -213,38 +221,40 @@ function Decisions({ decisions }: { decisions: readonly DecisionView[] }) {
               </time>{' '}
               {view.workspace} → <strong>{view.decision.chosen}</strong> <span className="muted">{view.reason}</span>
             </summary>
-            <table>
-              <thead>
-                <tr>
-                  <th scope="col">model</th>
-                  <th scope="col">verdict</th>
-                  <th scope="col" className="num">
-                    quality
-                  </th>
-                  <th scope="col" className="num">
-                    cost
-                  </th>
-                  <th scope="col" className="num">
-                    probability
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {view.arms.map((arm) => (
-                  <tr key={arm.model}>
-                    <th scope="row" className="row-name">
-                      {arm.model}
+            <ScrollX label="How the models were judged">
+              <table>
+                <thead>
+                  <tr>
+                    <th scope="col">model</th>
+                    <th scope="col">verdict</th>
+                    <th scope="col" className="num">
+                      quality
                     </th>
-                    <td>
-                      {arm.class} {arm.excluded_reason !== undefined && <span className="muted">{arm.excluded_reason}</span>}
-                    </td>
-                    <td className="num">{arm.q_mean === undefined ? '–' : `${share(arm.q_mean)} (${share(arm.q_lcb ?? arm.q_mean)} to ${share(arm.q_ucb ?? arm.q_mean)})`}</td>
-                    <td className="num">{formatNanoUsd(arm.cost_nanousd)}</td>
-                    <td className="num">{share(arm.probability)}</td>
+                    <th scope="col" className="num">
+                      cost
+                    </th>
+                    <th scope="col" className="num">
+                      probability
+                    </th>
                   </tr>
-                ))}
-              </tbody>
-            </table>
+                </thead>
+                <tbody>
+                  {view.arms.map((arm) => (
+                    <tr key={arm.model}>
+                      <th scope="row" className="row-name">
+                        {arm.model}
+                      </th>
+                      <td>
+                        {arm.class} {arm.excluded_reason !== undefined && <span className="muted">{arm.excluded_reason}</span>}
+                      </td>
+                      <td className="num">{arm.q_mean === undefined ? '–' : `${share(arm.q_mean)} (${share(arm.q_lcb ?? arm.q_mean)} to ${share(arm.q_ucb ?? arm.q_mean)})`}</td>
+                      <td className="num">{formatNanoUsd(arm.cost_nanousd)}</td>
+                      <td className="num">{share(arm.probability)}</td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </ScrollX>
           </details>
         </li>
       ))}

@@ -2,11 +2,16 @@ import { useSyncExternalStore, type MouseEvent, type ReactNode } from 'react';
 
 export const BASE = '/_console';
 
+/** Pages that are one, named as in the address. */
+const SINGLE = ['chaos', 'router', 'plans', 'models', 'kill-switches', 'people'] as const;
+/** Pages of one thing, by the first part of the address. */
+const OF_ONE = { tenants: 'tenant', providers: 'provider', plans: 'plan', models: 'model' } as const;
+
 /** A page of the console. */
 export type Place =
-  | { readonly page: 'overview' | 'chaos' | 'router' }
+  | { readonly page: 'overview' | (typeof SINGLE)[number] }
   | { readonly page: 'requests'; readonly tenant?: string | undefined; readonly outcome?: string | undefined }
-  | { readonly page: 'tenant' | 'request' | 'provider'; readonly id: string }
+  | { readonly page: 'request' | (typeof OF_ONE)[keyof typeof OF_ONE]; readonly id: string }
   | { readonly page: 'unknown' };
 
 /** The page of a path below the base. */
@@ -19,10 +24,10 @@ export function placeOf(path: string, search = ''): Place {
   if (more.length > 0) return { page: 'unknown' };
   const query = new URLSearchParams(search);
   if (name === '') return { page: 'overview' };
-  if (id === undefined && (name === 'chaos' || name === 'router')) return { page: name };
+  const single = SINGLE.find((page) => page === name);
+  if (id === undefined && single !== undefined) return { page: single };
   if (name === 'requests') return id === undefined ? { page: 'requests', tenant: query.get('tenant') ?? undefined, outcome: query.get('outcome') ?? undefined } : { page: 'request', id };
-  if (id !== undefined && name === 'tenants') return { page: 'tenant', id };
-  if (id !== undefined && name === 'providers') return { page: 'provider', id };
+  if (id !== undefined && Object.hasOwn(OF_ONE, name)) return { page: OF_ONE[name as keyof typeof OF_ONE], id };
   return { page: 'unknown' };
 }
 

@@ -1,7 +1,10 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState, type FormEvent } from 'react';
 import type { CreateKeyResponse } from '@sluice/contracts';
+import { ScrollX } from '@sluice/ui';
 import type { KeyView, OperatorApi } from '../api/operator-api.ts';
+import { Problem } from '../edit/problem.tsx';
+import { SureButton } from '../edit/sure-button.tsx';
 import { useRefusal } from '../session/role.tsx';
 
 const GRACE_S = 86_400;
@@ -27,7 +30,7 @@ export function Keys({ api, slug }: { api: OperatorApi; slug: string }) {
   }
 
   return (
-    <section className="panel scroll-x" aria-labelledby="keys">
+    <section className="panel" aria-labelledby="keys">
       <h2 id="keys">Keys of {slug}</h2>
       {made !== undefined && (
         <div className="notice good" role="status">
@@ -42,30 +45,28 @@ export function Keys({ api, slug }: { api: OperatorApi; slug: string }) {
           </button>
         </div>
       )}
-      {problem !== null && (
-        <p className="notice bad" role="alert">
-          {problem.message}
-        </p>
-      )}
+      <Problem error={problem} />
       {keys.data?.length === 0 && <p className="empty">No key yet: nothing can call in the name of this workspace.</p>}
       {keys.data !== undefined && keys.data.length > 0 && (
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">name</th>
-              <th scope="col">id</th>
-              <th scope="col">expires</th>
-              <th scope="col">
-                <span className="visually-hidden">what can be done</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {keys.data.map((key) => (
-              <Row key={key.keyId} view={key} refusal={refusal} onRotate={() => rotate.mutate(key.keyId)} onRevoke={() => revoke.mutate(key.keyId)} />
-            ))}
-          </tbody>
-        </table>
+        <ScrollX label={`Keys of ${slug}`}>
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">name</th>
+                <th scope="col">id</th>
+                <th scope="col">expires</th>
+                <th scope="col">
+                  <span className="visually-hidden">what can be done</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {keys.data.map((key) => (
+                <Row key={key.keyId} view={key} refusal={refusal} onRotate={() => rotate.mutate(key.keyId)} onRevoke={() => revoke.mutate(key.keyId)} />
+              ))}
+            </tbody>
+          </table>
+        </ScrollX>
       )}
       <form className="inline" onSubmit={submit}>
         <input name="name" required maxLength={100} placeholder="Name of a new key" aria-label="Name of a new key" disabled={refusal !== undefined} />
@@ -78,7 +79,6 @@ export function Keys({ api, slug }: { api: OperatorApi; slug: string }) {
 }
 
 function Row({ view, refusal, onRotate, onRevoke }: { view: KeyView; refusal: string | undefined; onRotate: () => void; onRevoke: () => void }) {
-  const [sure, setSure] = useState(false);
   return (
     <tr>
       <th scope="row" className="row-name">
@@ -88,20 +88,12 @@ function Row({ view, refusal, onRotate, onRevoke }: { view: KeyView; refusal: st
         <code>{view.keyId}</code>
       </td>
       <td className="num-left">{view.expiresAt === undefined ? <span className="muted">never</span> : new Date(view.expiresAt).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' })}</td>
-      <td>
+      <td className="actions">
         <span className="inline">
           <button type="button" disabled={refusal !== undefined} title={refusal ?? 'Makes a key like it; this one goes on for a day'} aria-label={`Rotate ${view.name}`} onClick={onRotate}>
             Rotate
           </button>
-          {sure ? (
-            <button type="button" className="danger" autoFocus onBlur={() => setSure(false)} onClick={onRevoke}>
-              Revoke {view.name}: sure?
-            </button>
-          ) : (
-            <button type="button" disabled={refusal !== undefined} title={refusal} aria-label={`Revoke ${view.name}`} onClick={() => setSure(true)}>
-              Revoke
-            </button>
-          )}
+          <SureButton verb="Revoke" name={view.name} refusal={refusal} onSure={onRevoke} />
         </span>
       </td>
     </tr>

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { OperatorState, StateTenant } from '@sluice/contracts';
-import { Badge, formatCount, groupCounts, LineChart, OutcomeBars, OutcomeLegend, OUTCOME_GROUPS } from '@sluice/ui';
+import { Badge, formatCount, formatNanoUsd, groupCounts, LineChart, OutcomeBars, OutcomeLegend, OUTCOME_GROUPS } from '@sluice/ui';
 import type { OperatorApi } from '../api/operator-api.ts';
 import { DocumentEditor } from '../edit/document-editor.tsx';
 import { LimitFields } from '../edit/limit-fields.tsx';
@@ -52,7 +52,6 @@ export function TenantPage({ api, picture, id }: { api: OperatorApi; picture: Op
 
 function Traffic({ tenant }: { tenant: StateTenant }) {
   const totals = groupCounts(tenant.totals);
-  const { limits } = tenant;
   return (
     <section className="panel" aria-labelledby="traffic">
       <div className="section-head">
@@ -65,25 +64,24 @@ function Traffic({ tenant }: { tenant: StateTenant }) {
       </div>
       <OutcomeBars label={tenant.name} seconds={tenant.seconds} max={Math.max(scaleOf(tenant), limitOf(tenant) ?? 0)} limit={limitOf(tenant)} />
       <div className="columns tight">
-        <dl className="facts num">
-          {OUTCOME_GROUPS.map(({ id, word }) => (
-            <div key={id}>
-              <dt>{word}</dt>
-              <dd>{formatCount(totals[id])}</dd>
-            </div>
-          ))}
-        </dl>
-        <dl className="facts num">
-          {limits.requests !== undefined && <Fact name="rate" value={`${limits.requests.perSecond ?? `${limits.requests.perMinute}/min`} req/s, burst ${limits.requests.burst}`} />}
-          {limits.concurrency !== undefined && <Fact name="in flight" value={`${limits.concurrency.inFlight}, ${limits.concurrency.queued} queued`} />}
-          {limits.tokens !== undefined && <Fact name="tokens" value={`${formatCount(limits.tokens.perMinute)}/min`} />}
-          {limits.quotas.map((quota) => (
-            <Fact key={quota.id} name={quota.id} value={`${formatCount(quota.limit)} ${quota.meter.replace('_', ' ')}, ${quota.mode}`} />
-          ))}
-        </dl>
+        <div>
+          <h3 className="muted">Calls of the last two minutes</h3>
+          <dl className="facts num">
+            {OUTCOME_GROUPS.map(({ id, word, means }) => (
+              <div key={id} title={means}>
+                <dt>{word}</dt>
+                <dd>{formatCount(totals[id])}</dd>
+              </div>
+            ))}
+          </dl>
+        </div>
+        <div>
+          <h3 className="muted">Limits of all its workspaces together</h3>
+          <Limits limits={tenant.limits} />
+        </div>
       </div>
       <LineChart
-        label="waiting for capacity"
+        label="Wait for a free slot at a provider"
         series={[
           { label: 'longest wait', values: tenant.seconds.map((second) => second.queue_ms_max) },
           { label: 'mean wait', values: tenant.seconds.map((second) => second.queue_ms_mean) },
@@ -95,6 +93,20 @@ function Traffic({ tenant }: { tenant: StateTenant }) {
         height={60}
       />
     </section>
+  );
+}
+
+function Limits({ limits: { requests, concurrency, tokens, quotas } }: Pick<StateTenant, 'limits'>) {
+  if (requests === undefined && concurrency === undefined && tokens === undefined && quotas.length === 0) return <p className="muted">It has none.</p>;
+  return (
+    <dl className="facts num">
+      {requests !== undefined && <Fact name="rate" value={`${requests.perSecond === undefined ? `${formatCount(requests.perMinute ?? 0)} requests/min` : `${requests.perSecond} requests/s`}, ${requests.burst} at once`} />}
+      {concurrency !== undefined && <Fact name="in flight" value={`${concurrency.inFlight}, ${concurrency.queued} of them may wait`} />}
+      {tokens !== undefined && <Fact name="tokens" value={`${formatCount(tokens.perMinute)}/min`} />}
+      {quotas.map((quota) => (
+        <Fact key={quota.id} name={quota.id.replaceAll('-', ' ')} value={`${quota.meter === 'cost_nanousd' ? formatNanoUsd(quota.limit) : `${formatCount(quota.limit)} ${quota.meter.replace('_', ' ')}`}, ${quota.mode === 'hard' ? 'then refused' : 'then a warning'}`} />
+      ))}
+    </dl>
   );
 }
 
@@ -110,7 +122,7 @@ function Fact({ name, value }: { name: string; value: string }) {
 function Requests({ api, tenant }: { api: OperatorApi; tenant: StateTenant }) {
   const newest = useQuery({ queryKey: ['ledger', tenant.tenant], queryFn: () => api.ledger({ tenant: tenant.tenant, limit: 8 }), refetchInterval: 5_000 });
   return (
-    <section className="panel scroll-x" aria-labelledby="newest">
+    <section className="panel" aria-labelledby="newest">
       <div className="section-head">
         <h2 id="newest">Newest requests</h2>
         <span className="grow" />

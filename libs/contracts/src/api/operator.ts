@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Instant, KeyId, Name, RequestId, Slug } from '../ids.ts';
 import { Outcome } from '../outcomes.ts';
+import { Role } from '../tenancy.ts';
 import { TOKEN_CLASSES, TokenUsage } from '../usage.ts';
 import { AnomalyType, CallAttempt } from '../events.ts';
 import { ChaosReport } from './chaos.ts';
@@ -258,3 +259,7 @@ export const Problem = z.object({
   versions: z.object({ yours: z.int(), current: z.int().nullable() }).optional(),
 });
 export type Problem = z.infer<typeof Problem>;
+
+/** One of `GET /api/invitations`: asked by a customer's admin, not taken yet. Its secret is nowhere but with them. */
+export const InvitationView = z.object({ id: z.string(), email: z.string(), role: Role, workspace: Slug, tenant: Name, expires_at: Instant });
+export type InvitationView = z.infer<typeof InvitationView>;
