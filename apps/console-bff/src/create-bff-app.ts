@@ -67,8 +67,9 @@ function describe(route: ScopedRoute): ApiRoute {
   return {
     method: route.method,
     path: route.path,
-    summary: `${route.summary} (${route.permission})`,
+    summary: route.summary,
     auth: 'session',
+    who: `People with the permission ${route.permission} in the workspace.`,
     query: z.object({ workspace: Slug }),
     ...(route.status === undefined ? {} : { status: route.status }),
     ...(route.body === undefined ? {} : { body: route.body }),

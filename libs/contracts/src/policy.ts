@@ -12,7 +12,8 @@ export const RequestRate = z
     /** Bucket size, requests. */
     burst: positive,
   })
-  .refine((r) => (r.perSecond === undefined) !== (r.perMinute === undefined), 'give exactly one of perSecond and perMinute');
+  .refine((r) => (r.perSecond === undefined) !== (r.perMinute === undefined), 'give exactly one of perSecond and perMinute')
+  .meta({ examples: [{ perSecond: 20, burst: 40 }] });
 export type RequestRate = z.infer<typeof RequestRate>;
 
 /** A token bucket of model tokens; debited by estimate, trued up at settle, may go into debt. Burst defaults to one minute's worth. */

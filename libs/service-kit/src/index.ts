@@ -18,5 +18,8 @@ export * from './service-auth.ts';
 export * from './sse-parser.ts';
 export * from './sse-stream.ts';
 export * from './write-file-atomic.ts';
+export * from './api-page/api-page.ts';
+export { exampleOf } from './api-page/schema-example.ts';
+export type { JsonSchema } from './api-page/json-schema.ts';
 export * from './open-api.ts';
 export * from './secret-box.ts';

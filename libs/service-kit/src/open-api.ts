@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import type { Express } from 'express';
 import { Problem } from '@sluice/contracts';
 import { z } from 'zod';
+import { API_PAGE_CSP, apiPage, type ApiDocument } from './api-page/api-page.ts';
 
 /** One route as its clients see it. */
 export interface ApiRoute {
@@ -11,6 +11,8 @@ export interface ApiRoute {
   summary: string;
   /** Which credential it asks for. */
   auth: 'none' | 'session' | 'service';
+  /** Who may call it, in a sentence; what `auth` says when absent. */
+  who?: string;
   query?: z.ZodType;
   body?: z.ZodType;
   response?: z.ZodType;
@@ -25,7 +27,7 @@ export interface ApiDescription {
 }
 
 /** An OpenAPI 3.1 document; every route also answers the RFC 9457 problem. */
-export function openApiDocument({ title, description, routes }: ApiDescription): object {
+export function openApiDocument({ title, description, routes }: ApiDescription): ApiDocument & { readonly openapi: string; readonly components: object } {
   const paths: Record<string, Record<string, object>> = {};
   for (const route of routes) {
     const path = route.path.replace(/:(\w+)/g, '{$1}');
@@ -42,6 +44,8 @@ export function openApiDocument({ title, description, routes }: ApiDescription):
   };
 }
 
+const WHO: Record<ApiRoute['auth'], string> = { none: 'Anybody.', session: 'A signed-in person.', service: 'A service with its token.' };
+
 function operation(route: ApiRoute): object {
   const pathNames = [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: { type: 'string' } }));
   const querySchema = route.query === undefined ? undefined : (jsonSchema(route.query) as { properties?: object; required?: string[] });
@@ -54,6 +58,7 @@ function operation(route: ApiRoute): object {
   const good = { description: route.summary, ...(route.response === undefined ? {} : { content: json(jsonSchema(route.response)) }) };
   return {
     summary: route.summary,
+    description: route.who ?? WHO[route.auth],
     security: route.auth === 'none' ? [] : [{ [route.auth]: [] }],
     parameters: [...pathNames, ...queryNames],
     ...(route.body === undefined ? {} : { requestBody: { required: true, content: json(jsonSchema(route.body)) } }),
@@ -70,27 +75,14 @@ function jsonSchema(schema: z.ZodType): object {
   return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
 }
 
-const STYLE = 'body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}code{font-size:.95em}td{padding:.2rem 1rem .2rem 0;vertical-align:top}';
-const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
-
-/** Adds `GET /openapi.json` and `GET /docs`, a page that lists the routes without any script. */
+/** Adds `GET /openapi.json` and `GET /docs`, the same as a page for people without any script. */
 export function serveOpenApi(app: Express, api: ApiDescription): void {
-  const document = JSON.stringify(openApiDocument(api));
-  const page = docsPage(api);
-  app.get('/openapi.json', (_req, res) => void res.type('application/json').send(document));
+  const document = openApiDocument(api);
+  const text = JSON.stringify(document);
+  let page: string | undefined;
+  app.get('/openapi.json', (_req, res) => void res.type('application/json').send(text));
   app.get('/docs', (_req, res) => {
-    res.setHeader('content-security-policy', `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; frame-ancestors 'none'`);
-    res.type('html').send(page);
+    res.setHeader('content-security-policy', API_PAGE_CSP);
+    res.type('html').send((page ??= apiPage(document)));
   });
-}
-
-function docsPage({ title, description, routes }: ApiDescription): string {
-  const rows = routes.map(
-    (r) => `<tr><td><code>${r.method.toUpperCase()}</code></td><td><code>${escape(r.path)}</code></td><td>${escape(r.summary)}</td><td>${r.auth}</td></tr>`,
-  );
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${escape(title)}</title><style>${STYLE}</style></head><body><h1>${escape(title)}</h1><p>${escape(description)}</p><p>Machine-readable: <a href="/openapi.json">/openapi.json</a></p><table><thead><tr><th>Method</th><th>Path</th><th>What it does</th><th>Credential</th></tr></thead><tbody>${rows.join('')}</tbody></table></body></html>`;
-}
-
-function escape(text: string): string {
-  return text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
 }

@@ -96,16 +96,8 @@ describe('the operator console in a browser', () => {
     }, { timeoutMs: 60_000, everyMs: 1_000 });
   }, 150_000);
 
-  it('every control is reached by the keyboard with its focus seen, and no page is wider than the window', async () => {
+  it('every control is reached by the keyboard with its focus seen', async () => {
     const { page } = browser;
-    for (const width of [1440, 900, 390]) {
-      await page.setViewportSize({ width, height: 900 });
-      for (const path of PAGES) {
-        await page.goto(url(path));
-        await page.locator('main section').first().waitFor();
-        expect([path, width, await page.evaluate('document.documentElement.scrollWidth > window.innerWidth')]).toEqual([path, width, false]);
-      }
-    }
     await page.setViewportSize({ width: 900, height: 900 });
     await page.goto(url('/chaos'));
     await page.getByRole('button', { name: 'initech · 120/s' }).waitFor();
@@ -123,33 +115,40 @@ describe('the operator console in a browser', () => {
   }, 120_000);
 
   it.each([
-    ['light', 1440],
-    ['light', 390],
-    ['dark', 900],
-    ['dark', 390],
-  ] as const)('axe-core finds nothing serious on any page, in the %s scheme at %i px', async (colorScheme, width) => {
+    ['light', [1440, 390]],
+    ['dark', [1440, 900]],
+  ] as const)('axe-core finds nothing serious on any page in the %s scheme, and none is wider than the window, at %j px', async (colorScheme, widths) => {
     const system = await launchBrowser();
     try {
       // The page's policy lets no script in from outside, not even this judge.
-      const context = await system.newContext({ colorScheme, bypassCSP: true, viewport: { width, height: 900 } });
+      const context = await system.newContext({ colorScheme, bypassCSP: true, viewport: { width: 1440, height: 900 } });
       const page = await context.newPage();
+      page.setDefaultTimeout(60_000);
       const faults = watchFaults(page);
       await page.goto(url('/'));
       await page.fill('input[name=user]', stack.file.operator.user);
       const found: unknown[] = (await accessFaults(page)).map((fault) => ({ path: 'sign-in', ...fault }));
       await page.fill('input[name=password]', stack.file.operator.password);
       await page.keyboard.press('Enter');
+      await page.locator('main section').first().waitFor();
       for (const path of PAGES) {
-        await page.locator('main section').first().waitFor();
-        await page.goto(url(path));
+        // As the back button does it: the page is not loaded anew.
+        await page.evaluate((to) => {
+          history.pushState(null, '', to);
+          window.dispatchEvent(new PopStateEvent('popstate'));
+        }, `/_console${path}`);
         await page.locator('main section').first().waitFor();
         await page.getByText('One moment…').first().waitFor({ state: 'detached' });
-        found.push(...(await accessFaults(page)).map((fault) => ({ path, ...fault })));
+        for (const width of widths) {
+          await page.setViewportSize({ width, height: 900 });
+          found.push(...(await accessFaults(page)).map((fault) => ({ path, width, ...fault })));
+          if (await page.evaluate('document.documentElement.scrollWidth > window.innerWidth')) found.push({ path, width, wider: true });
+        }
       }
       expect(found).toEqual([]);
       expect(faults).toEqual([]);
     } finally {
       await system.close();
     }
-  }, 180_000);
+  }, 400_000);
 });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Problem } from '@sluice/contracts';
+import type { ApiDocument } from '@sluice/service-kit';
 import type { Route, RouteAuth } from './route.ts';
 
 type Requirement = Readonly<Record<string, readonly string[]>>;
@@ -15,8 +16,19 @@ const SECURITY: Record<RouteAuth, readonly Requirement[]> = {
   person: [{ bffToken: [], signedPrincipal: [] }],
 };
 
+const WHO: Record<RouteAuth, string> = {
+  none: 'Anybody.',
+  viewer: 'Operators of every role.',
+  operator: 'Operators of the roles operator and admin.',
+  admin: 'Operators of the role admin.',
+  gateway: 'Gateways, by their service token.',
+  router: 'The router, by its service token.',
+  bff: "The tenant console's backend, by its service token.",
+  person: "The tenant console's backend, in the name of a person whose principal it has signed, where that person has the permission.",
+};
+
 /** The OpenAPI 3.1 description of a route table. */
-export function describeRoutes(routes: readonly Route[]): Record<string, unknown> {
+export function describeRoutes(routes: readonly Route[]): ApiDocument & { readonly openapi: string; readonly components: object } {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of routes) {
     const path = route.path.replace(/:([A-Za-z]+)/g, '{$1}');
@@ -24,7 +36,7 @@ export function describeRoutes(routes: readonly Route[]): Record<string, unknown
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'Sluice control plane', version: '1', description: 'Operator API, and the internal API of gateways and console backend.' },
+    info: { title: 'Sluice control plane', version: '1', description: 'The API of operators, and the internal one of gateways, router and the tenant console. Prices are picodollars a token, money is nanodollars, instants are UTC.' },
     paths,
     components: {
       schemas: { Problem: schemaOf(Problem, 'output') },
@@ -46,7 +58,7 @@ function describe(route: Route): Record<string, unknown> {
   return {
     operationId: operationId(route),
     summary: route.summary,
-    ...(ROLES.includes(route.auth) ? { description: `Needs the role ${route.auth}, or a higher one.` } : {}),
+    description: WHO[route.auth],
     tags: [route.tag],
     security: SECURITY[route.auth],
     parameters: [...pathParameters(route.path), ...queryParameters(route.query), ...matchParameters(route)],

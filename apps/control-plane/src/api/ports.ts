@@ -55,7 +55,7 @@ export type LedgerRange = z.infer<typeof LedgerRange>;
 export type LedgerScope = LedgerRange & { readonly key?: string | undefined };
 
 /** Days whose rollups are meant: those that the range touches, all when it is empty. */
-export const LedgerSpan = z.strictObject(span).refine(inOrder, ORDER);
+export const LedgerSpan = z.strictObject(span).refine(inOrder, ORDER).meta({ examples: [{ from: '2026-03-01T00:00:00.000Z', to: '2026-04-01T00:00:00.000Z' }] });
 export type LedgerSpan = z.infer<typeof LedgerSpan>;
 
 /** Usage of a workspace in steps of time, by model and feature; what the customer is billed. */

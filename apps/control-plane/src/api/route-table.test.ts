@@ -1,4 +1,6 @@
 import { request } from 'node:http';
+import { z } from 'zod';
+import { exampleOf, type JsonSchema } from '@sluice/service-kit';
 import { startTestPlane, type TestPlane } from '../testing/start-test-plane.ts';
 
 let test: TestPlane;
@@ -50,6 +52,22 @@ it('the description holds together: operations have names of their own, referenc
     expect([reference, target !== undefined]).toEqual([reference, true]);
   }
   expect(document.paths['/api/tenants/{id}']?.['put']?.responses).toHaveProperty('428');
+});
+
+describe('the page of the API', () => {
+  it('has each route once under its area with who may call it, and needs nothing from anywhere', async () => {
+    const response = await fetch(`${test.url}/docs`);
+    const page = await response.text();
+    expect(response.headers.get('content-security-policy')).toMatch(/^default-src 'none'/);
+    expect(page.match(/<details /g)).toHaveLength(test.plane.routes.length);
+    expect(page).toMatch(/<section id="kill-switches">.*Operators of the roles operator and admin\./s);
+    expect(page).not.toMatch(/<script| src=|<link/);
+  });
+
+  it('shows bodies that their routes take', () => {
+    const refused = test.plane.routes.flatMap(({ method, path, body }) => (body === undefined || body.safeParse(exampleOf(z.toJSONSchema(body, { io: 'input', unrepresentable: 'any' }) as JsonSchema)).success ? [] : [`${method} ${path}`]));
+    expect(refused).toEqual([]);
+  });
 });
 
 describe('metrics of the API', () => {

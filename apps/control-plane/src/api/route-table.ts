@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Clock, OperatorState } from '@sluice/contracts';
+import { API_PAGE_CSP, apiPage } from '@sluice/service-kit';
 import type { ConfigStore } from '../config/config-store.ts';
 import type { People } from '../session/people.ts';
 import type { PersonSessions } from '../session/person-sessions.ts';
@@ -14,7 +15,6 @@ import { userRoutes, type UserRouteDeps } from './user-routes.ts';
 import { priceRoutes } from './price-routes.ts';
 import type { AuditExports } from '../exports/audit-exports.ts';
 import { exportRoutes } from '../exports/export-routes.ts';
-import { docsPage } from './docs-page.ts';
 import { internalRoutes } from './internal-routes.ts';
 import { workspaceKeyRoutes } from './key-routes.ts';
 import { ledgerRoutes } from './ledger-routes.ts';
@@ -77,7 +77,8 @@ export function createRouteTable(deps: RouteTableDeps): Route[] {
     ...peopleRoutes(deps),
     ...deps.tenant.routes,
   ];
-  let description: unknown;
+  let description: ReturnType<typeof describeRoutes> | undefined;
+  let page: string | undefined;
   routes.push(
     route({
       method: 'get',
@@ -96,7 +97,7 @@ export function createRouteTable(deps: RouteTableDeps): Route[] {
       summary: 'The same as a page',
       streams: true,
       handler: ({ res }) => {
-        res.set('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'").type('html').send(docsPage('Sluice control plane', routes));
+        res.set('content-security-policy', API_PAGE_CSP).type('html').send((page ??= apiPage((description ??= describeRoutes(routes)))));
       },
     }),
   );

@@ -57,7 +57,8 @@ export const ChaosPoison = z
     count: z.int().min(1).max(500).default(POISON_KINDS.length),
     kinds: z.array(PoisonKind).min(1).max(POISON_KINDS.length).optional(),
   })
-  .refine((body) => body.queue === undefined || body.topic === undefined, 'name either a queue or a topic');
+  .refine((body) => body.queue === undefined || body.topic === undefined, 'name either a queue or a topic')
+  .meta({ examples: [{ queue: 'audit', count: 12 }] });
 export type ChaosPoison = z.infer<typeof ChaosPoison>;
 
 /** `POST /api/chaos/clock`: the wall clock of a gateway is off by this much, then right again; the only connected one when none is named. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Instant } from '../ids.ts';
 import { Permission, Role } from '../tenancy.ts';
 
-const Email = z.string().trim().toLowerCase().max(200).pipe(z.email());
+const Email = z.string().trim().toLowerCase().max(200).meta({ examples: ['ada@acme.example'] }).pipe(z.email());
 
 /** `GET /api/members`: who has a role in the workspace, by address. */
 export const MembersView = z.strictObject({

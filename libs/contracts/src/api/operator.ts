@@ -196,7 +196,8 @@ export const LedgerCorrection = z
     cost_nanousd: z.int().default(0),
     billed_nanousd: z.int().default(0),
   })
-  .refine((c) => c.cost_nanousd !== 0 || c.billed_nanousd !== 0 || Object.values(c.tokens).some((n) => n !== 0), 'corrects nothing: give tokens, cost_nanousd or billed_nanousd');
+  .refine((c) => c.cost_nanousd !== 0 || c.billed_nanousd !== 0 || Object.values(c.tokens).some((n) => n !== 0), 'corrects nothing: give tokens, cost_nanousd or billed_nanousd')
+  .meta({ examples: [{ id: 'refund-1', request_id: 'req_01KA2B3C4D5E6F7G8H9JKMNPQR', reason: 'The answer was cut by us.', billed_nanousd: -1_200_000 }] });
 export type LedgerCorrection = z.infer<typeof LedgerCorrection>;
 
 /** A key of the rollups whose sums are not those of the rows; decimals as text, because sums may pass 2^53. */
@@ -240,7 +241,8 @@ export const SessionRequest = z
     password: z.string().min(1).max(500),
     bearer: z.boolean().optional(),
   })
-  .refine((s) => (s.email === undefined) !== (s.user === undefined), 'give either email or user');
+  .refine((s) => (s.email === undefined) !== (s.user === undefined), 'give either email or user')
+  .meta({ examples: [{ user: 'ada', password: 'a long enough password' }] });
 export type SessionRequest = z.infer<typeof SessionRequest>;
 
 /** What the `type` of our problems begins with; `about:blank` where the status says everything. */
