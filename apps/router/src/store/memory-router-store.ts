@@ -1,4 +1,6 @@
 import { KEPT_SNAPSHOTS, type Changes, type FeedbackRow, type RouterStore, type StoredDecision } from './router-store.ts';
+import { missingScorers, slimSnapshot, wholeSnapshot, type SlimSnapshot } from './slim-snapshot.ts';
+import type { RouterSnapshot } from '@sluice/contracts';
 import type { JournalEntry } from '../state/journal.ts';
 import type { RouterStateSaved } from '../state/router-state.ts';
 
@@ -9,7 +11,8 @@ export function createMemoryRouterStore({ maxDecisions = 100_000 }: { maxDecisio
   let last = 0;
   let checkpoint: RouterStateSaved | undefined;
   let soft: unknown;
-  const snapshots = new Map<string, unknown>();
+  const snapshots = new Map<string, SlimSnapshot>();
+  const scorers = new Map<string, unknown>();
 
   function change(id: string, more: Partial<StoredDecision>): void {
     const found = decisions.get(id);
@@ -19,6 +22,16 @@ export function createMemoryRouterStore({ maxDecisions = 100_000 }: { maxDecisio
   function addFeedback(row: FeedbackRow): void {
     const found = decisions.get(row.decisionId);
     if (found !== undefined && found.feedback.every(({ metric }) => metric !== row.metric)) change(row.decisionId, { feedback: [...found.feedback, row] });
+  }
+
+  function keepSnapshot(snapshot: RouterSnapshot): void {
+    const { slim, scorers: own } = slimSnapshot(snapshot);
+    snapshots.set(snapshot.snapshot_id, structuredClone(slim));
+    for (const [id, scorer] of own) if (!scorers.has(id)) scorers.set(id, structuredClone(scorer));
+    if (snapshots.size <= KEPT_SNAPSHOTS) return;
+    snapshots.delete(snapshots.keys().next().value as string);
+    const used = new Set([...snapshots.values()].flatMap(missingScorers));
+    for (const id of scorers.keys()) if (!used.has(id)) scorers.delete(id);
   }
 
   function commit({ decisions: rows = [], calls = [], feedback = [], rewards = [], entries: more = [], checkpoint: saved, soft: softer, snapshot }: Changes): void {
@@ -37,8 +50,7 @@ export function createMemoryRouterStore({ maxDecisions = 100_000 }: { maxDecisio
       entries = entries.filter(({ seq }) => seq > saved.seq);
     }
     if (softer !== undefined) soft = structuredClone(softer);
-    if (snapshot !== undefined) snapshots.set(snapshot.snapshot_id, structuredClone(snapshot));
-    while (snapshots.size > KEPT_SNAPSHOTS) snapshots.delete(snapshots.keys().next().value as string);
+    if (snapshot !== undefined) keepSnapshot(snapshot);
   }
 
   const newestFirst = (): StoredDecision[] => [...decisions.values()].sort((a, b) => b.atMs - a.atMs || (a.id < b.id ? 1 : -1));
@@ -66,7 +78,10 @@ export function createMemoryRouterStore({ maxDecisions = 100_000 }: { maxDecisio
       }
       return [...rates.values()];
     },
-    snapshot: async (id) => snapshots.get(id),
+    snapshot: async (id) => {
+      const slim = snapshots.get(id);
+      return slim && wholeSnapshot(slim, scorers);
+    },
     close: async () => undefined,
   };
 }

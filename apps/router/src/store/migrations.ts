@@ -25,4 +25,10 @@ create table router.soft_state (id boolean primary key default true check (id), 
 create table router.snapshots (id text primary key, body jsonb not null);
 `;
 
-export const ROUTER_MIGRATIONS: readonly RouterMigration[] = [{ id: '0001-router', sql: FIRST }];
+/** Scorers of snapshots, each once; a snapshot of before holds its own. */
+const SCORERS = 'create table router.scorers (id text primary key, body jsonb not null);';
+
+export const ROUTER_MIGRATIONS: readonly RouterMigration[] = [
+  { id: '0001-router', sql: FIRST },
+  { id: '0002-scorers', sql: SCORERS },
+];

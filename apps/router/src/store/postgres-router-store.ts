@@ -1,7 +1,8 @@
 import type pg from 'pg';
-import { RouteDecision } from '@sluice/contracts';
+import { RouteDecision, type RouterSnapshot } from '@sluice/contracts';
 import type { JournalBody } from '../state/journal.ts';
 import type { RouterStateSaved } from '../state/router-state.ts';
+import { missingScorers, slimSnapshot, wholeSnapshot, type SlimSnapshot } from './slim-snapshot.ts';
 import { KEPT_SNAPSHOTS, type CallOutcome, type Changes, type DecisionRow, type RewardState, type RouterStore, type StoredDecision } from './router-store.ts';
 
 const KEPT_CHECKPOINTS = 2;
@@ -73,7 +74,13 @@ export function createPostgresRouterStore(pool: pg.Pool): RouterStore {
       );
       return rows.map(({ model, decisions, rated }) => ({ model, decisions: Number(decisions), rated: Number(rated) }));
     },
-    snapshot: async (id) => (await pool.query<{ body: unknown }>('select body from router.snapshots where id = $1', [id])).rows[0]?.body,
+    snapshot: async (id) => {
+      const slim = (await pool.query<{ body: SlimSnapshot }>('select body from router.snapshots where id = $1', [id])).rows[0]?.body;
+      if (slim === undefined) return undefined;
+      const missing = missingScorers(slim);
+      const found = missing.length === 0 ? [] : (await pool.query<{ id: string; body: unknown }>('select id, body from router.scorers where id = any($1)', [missing])).rows;
+      return wholeSnapshot(slim, new Map(found.map(({ id: scorer, body }) => [scorer, body])));
+    },
     close: () => pool.end(),
   };
 }
@@ -112,10 +119,26 @@ async function write(client: pg.PoolClient, { decisions, calls, feedback, reward
   }
   if (soft !== undefined) await client.query('insert into router.soft_state (state) values ($1) on conflict (id) do update set state = excluded.state', [JSON.stringify(soft)]);
   if (snapshot !== undefined) {
-    await client.query('insert into router.snapshots (id, body) values ($1, $2) on conflict do nothing', [snapshot.snapshot_id, JSON.stringify(snapshot)]);
-    // Ids sort by time.
-    if (count % 50 === 0) await client.query('delete from router.snapshots where id < (select min(id) from (select id from router.snapshots order by id desc limit $1) kept)', [KEPT_SNAPSHOTS]);
+    await keepSnapshot(client, snapshot);
+    if (count % 50 === 0) await pruneSnapshots(client);
   }
+}
+
+async function keepSnapshot(client: pg.PoolClient, snapshot: RouterSnapshot): Promise<void> {
+  const { slim, scorers } = slimSnapshot(snapshot);
+  for (const [id, scorer] of scorers) {
+    const known = (await client.query('select 1 from router.scorers where id = $1', [id])).rowCount;
+    // A scorer is not sent again with each snapshot.
+    if (known === 0) await client.query('insert into router.scorers (id, body) values ($1, $2) on conflict do nothing', [id, JSON.stringify(scorer)]);
+  }
+  await client.query('insert into router.snapshots (id, body) values ($1, $2) on conflict do nothing', [snapshot.snapshot_id, JSON.stringify(slim)]);
+}
+
+async function pruneSnapshots(client: pg.PoolClient): Promise<void> {
+  // Ids sort by time.
+  await client.query('delete from router.snapshots where id < (select min(id) from (select id from router.snapshots order by id desc limit $1) kept)', [KEPT_SNAPSHOTS]);
+  await client.query(`delete from router.scorers where not exists (select 1 from router.snapshots s
+    where router.scorers.id in (s.body #>> '{control,features,scorer,id}', s.body #>> '{candidate,policy,features,scorer,id}'))`);
 }
 
 function toStored(row: Row): StoredDecision {

@@ -1,17 +1,25 @@
-import { untrainedSnapshot } from '@sluice/routing';
+import type { RouterSnapshot, TextScorerSpec } from '@sluice/contracts';
+import { fitTextScorer, readSnapshot, untrainedSnapshot } from '@sluice/routing';
 import pg from 'pg';
 import { startTestDatabase, type TestDatabase } from '../testing/start-test-database.ts';
 import { AT_MS, decision, decisionRow, MODELS, ulid } from '../testing/fixtures.ts';
 import { createMemoryRouterStore } from './memory-router-store.ts';
 import { createRouterPool, migrateRouter } from './open-router-database.ts';
 import { createPostgresRouterStore } from './postgres-router-store.ts';
-import type { RouterStore } from './router-store.ts';
+import { KEPT_SNAPSHOTS, type RouterStore } from './router-store.ts';
 import { createRouterState } from '../state/router-state.ts';
 import type { JournalBody } from '../state/journal.ts';
 
 const silent = { warn: () => undefined };
 let database: TestDatabase;
 let made = 0;
+const pools: pg.Pool[] = [];
+const scorer = fitTextScorer({ models: MODELS.map(({ id }) => id), prompts: ['a sum', 'a poem'], qualities: [[0, 1, 1], [1, 0, 1]] }, { buckets: 1_024 });
+/** A published snapshot whose policy has a scorer. */
+function scored(n: number): RouterSnapshot {
+  const plain = untrainedSnapshot({ snapshotId: ulid(n), createdAt: new Date(AT_MS).toISOString(), models: MODELS });
+  return { ...plain, control: { ...plain.control, features: { ...plain.control.features, scorer: { id: '0123456789abcdef', strength: 9, scorer: structuredClone(scorer) as TextScorerSpec } } } };
+}
 beforeAll(async () => {
   database = await startTestDatabase();
 }, 60_000);
@@ -28,6 +36,7 @@ async function freshPostgres(): Promise<RouterStore> {
   const pool = createRouterPool(url.href, silent);
   await migrateRouter(pool);
   await migrateRouter(pool);
+  pools.push(pool);
   return createPostgresRouterStore(pool);
 }
 
@@ -114,8 +123,31 @@ describe.each([
     expect(await store.snapshot(ulid(8))).toBeUndefined();
   });
 
+  it('gives snapshots with scorers back whole, of control and candidate', async () => {
+    const rollout = { rollout_id: ulid(90), stage: 'shadow' as const, weight: 0, policy: { ...scored(2).control, version: 'v2' } };
+    for (const snapshot of [scored(1), { ...scored(2), candidate: rollout }]) await store.commit({ snapshot });
+    expect([await store.snapshot(ulid(1)), await store.snapshot(ulid(2))]).toEqual([scored(1), { ...scored(2), candidate: rollout }]);
+    expect(readSnapshot(await store.snapshot(ulid(1))).extractor.names).toContain('score:small');
+  });
+
   it('remembers idempotent requests of the last while', async () => {
     await store.commit({ decisions: [decisionRow(1, { request: { id: 'old', digest: 'd' } }), decisionRow(5_000, { request: { id: 'new', digest: 'd' } })] });
     expect((await store.load(AT_MS + 100)).requests.map(({ request }) => request?.id)).toEqual(['new']);
   });
 });
+
+it('PostgreSQL holds a scorer once for all snapshots that have it, until the last of them goes, and reads those that hold their own', async () => {
+  const store = await freshPostgres();
+  const pool = pools.at(-1) as pg.Pool;
+  const bytes = async (): Promise<number[]> => (await pool.query<{ bytes: number }>('select length(body::text) as bytes from router.scorers')).rows.map((row) => row.bytes);
+  await pool.query('insert into router.snapshots (id, body) values ($1, $2)', [ulid(0), JSON.stringify(scored(0))]);
+  for (let n = 1; n <= 10; n += 1) await store.commit({ snapshot: scored(n) });
+  expect(await bytes()).toEqual([expect.any(Number)]);
+  const [whole = 0, slim = Infinity] = (await pool.query<{ bytes: number }>('select length(body::text) as bytes from router.snapshots where id = any($1) order by id', [[ulid(0), ulid(1)]])).rows.map((row) => row.bytes);
+  expect(slim).toBeLessThan(whole - scorer.grams.length);
+  expect(await store.snapshot(ulid(0))).toEqual(scored(0));
+  const plain = untrainedSnapshot({ snapshotId: ulid(0), createdAt: new Date(AT_MS).toISOString(), models: MODELS });
+  for (let n = 11; n <= KEPT_SNAPSHOTS + 60; n += 1) await store.commit({ snapshot: { ...plain, snapshot_id: ulid(n) } });
+  expect([await store.snapshot(ulid(10)), await bytes()]).toEqual([undefined, []]);
+  await store.close();
+}, 90_000);

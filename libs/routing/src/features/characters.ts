@@ -5,6 +5,8 @@ export const SPACE = 8;
 export const DIGIT = 16;
 export const PUNCTUATION = 32;
 export const MATH = 64;
+/** Small letters a to z and the blank: nothing is counted of them but as part of a word. */
+export const PLAIN = 128;
 
 const KNOWN = 1;
 const classes = new Uint8Array(65_536);
@@ -31,6 +33,7 @@ function learn(code: number): number {
   if (/\d/.test(character)) bits |= DIGIT;
   if (/[.,;:!?'"()[\]{}]/.test(character)) bits |= PUNCTUATION;
   if (/[+\-*/=<>^√∑∫≤≥±×÷]/.test(character)) bits |= MATH;
+  if ((code >= 97 && code <= 122) || code === 32) bits |= PLAIN;
   lower[code] = character.toLowerCase().charCodeAt(0);
   return (classes[code] = bits);
 }

@@ -1,4 +1,4 @@
-import { classOf, DIGIT, HASH_SEED, hashStep, lowerOf, MATH, PUNCTUATION, SPACE, UPPER, WORD } from './characters.ts';
+import { classOf, DIGIT, HASH_SEED, hashStep, lowerOf, MATH, PLAIN, PUNCTUATION, SPACE, UPPER, WORD } from './characters.ts';
 
 export * from './feature-scale.ts';
 
@@ -40,14 +40,23 @@ interface Cue {
 
 /** Cues by the hash of their first word. */
 const CUES = new Map<number, Cue>();
+/** Whether a hash that ends in these ten bits may be one of them: most words are none, and a map costs more to ask. */
+const MAY_BE_CUE = new Uint8Array(1_024);
 for (const [kind, phrases] of [['code', CODE_WORDS], ['negation', NEGATIONS], ['reasoning', REASONING]] as const) {
-  for (const phrase of phrases) CUES.set(hashOf(phrase.split(' ')[0] as string), { kind, phrase });
+  for (const phrase of phrases) {
+    const hash = hashOf(phrase.split(' ')[0] as string);
+    CUES.set(hash, { kind, phrase });
+    MAY_BE_CUE[hash & 1_023] = 1;
+  }
 }
 
 /** The text with runs of white space as one blank or line end, reused from call to call. */
 const text = new Uint16Array(LOOKED_AT);
 /** Class of each of its characters. */
 const kinds = new Uint8Array(LOOKED_AT);
+/** Places of what `countCharacters` has to look at: what is not plain, or begins a line. */
+const marked = new Uint16Array(LOOKED_AT);
+let markedCount = 0;
 /** Hash set of the words of one text, at most half full; a slot is taken when its stamp is the call's. */
 const SLOTS = 8_192;
 const slotHash = new Int32Array(SLOTS);
@@ -89,6 +98,7 @@ function normalise(prompt: string): number {
   const end = Math.min(prompt.length, LOOKED_AT * 2);
   let length = 0;
   let gap = 0;
+  markedCount = 0;
   for (let i = 0; i < end && length < LOOKED_AT; i += 1) {
     const code = prompt.charCodeAt(i);
     const kind = classOf(code);
@@ -99,14 +109,16 @@ function normalise(prompt: string): number {
     if (gap !== 0 && length > 0) {
       text[length] = gap;
       kinds[length] = classOf(gap);
+      if (gap === NEWLINE) marked[markedCount++] = length;
       length += 1;
     }
-    gap = 0;
     if (length < LOOKED_AT) {
       text[length] = code;
       kinds[length] = kind;
+      if ((kind & PLAIN) === 0 || gap === NEWLINE || length === 0) marked[markedCount++] = length;
       length += 1;
     }
+    gap = 0;
   }
   return length;
 }
@@ -121,7 +133,10 @@ function countCharacters(length: number) {
   let code = 0;
   let options = 0;
   let lines = length === 0 ? 0 : 1;
-  for (let i = 0; i < length; i += 1) {
+  let skipTo = 0;
+  for (let at = 0; at < markedCount; at += 1) {
+    const i = marked[at] as number;
+    if (i < skipTo) continue;
     const unit = text[i] as number;
     const bits = kinds[i] as number;
     if ((bits & DIGIT) !== 0) {
@@ -135,7 +150,7 @@ function countCharacters(length: number) {
     else if (unit === NEWLINE) lines += 1;
     else if (unit === 96 /* ` */ && text[i + 1] === 96 && text[i + 2] === 96 && i + 2 < length) {
       code += 1;
-      i += 2;
+      skipTo = i + 3;
     } else if (unit === 35 /* # */ && follows(i + 1, 'include', length)) code += 1;
     if (unit > 127) nonAscii += 1;
     if ((i === 0 || text[i - 1] === NEWLINE) && startsOption(i, length)) options += 1;
@@ -146,7 +161,7 @@ function countCharacters(length: number) {
 /** The digit at `i` belongs to a number that began before: 1.5 and 12,000 are one number each. */
 function continuesNumber(i: number): boolean {
   if (i === 0) return false;
-    if (((kinds[i - 1] as number) & DIGIT) !== 0) return true;
+  if (((kinds[i - 1] as number) & DIGIT) !== 0) return true;
   return i > 1 && (text[i - 1] === 46 || text[i - 1] === 44) && ((kinds[i - 2] as number) & DIGIT) !== 0;
 }
 
@@ -182,7 +197,7 @@ function countWords(length: number) {
     counts.letters += i - from;
     if (i - from >= LONG_WORD) counts.long += 1;
     if (isNew(hash)) counts.distinct += 1;
-    const cue = CUES.get(hash);
+    const cue = MAY_BE_CUE[hash & 1_023] === 0 ? undefined : CUES.get(hash);
     if (cue !== undefined) {
       if (follows(from, cue.phrase, length)) counts[cue.kind] += 1;
     } else if (i - from > 3 && follows(i - 3, "n't", length)) counts.negation += 1;

@@ -11,6 +11,8 @@ const GRAM_SALT = 0x7f4a7c15;
 const seen = new Map<number, { readonly stamps: Uint32Array; stamp: number }>();
 /** A word with its marks. A longer one is cut: what is longer is no word of a language. */
 const padded = new Uint16Array(66);
+/** What one text gives at most: each character a word, a pair and a run; copied when its length is known. */
+const found = new Int32Array(3 * LOOKED_AT + 3);
 
 /**
  * The words of a text, pairs of neighbouring words, and the runs of four letters inside words, each hashed with a sign into
@@ -30,14 +32,13 @@ export function textGrams(prompt: string, buckets: number): Int32Array {
   const stamp = (table.stamp += 1);
   const { stamps } = table;
   const mask = buckets - 1;
-  const codes = new Int32Array(Math.min(buckets, 3 * Math.min(prompt.length, LOOKED_AT) + 3));
   let count = 0;
   const add = (hash: number): void => {
     const mixed = mixHash(hash);
     const bucket = mixed & mask;
     if (stamps[bucket] === stamp) return;
     stamps[bucket] = stamp;
-    codes[count] = bucket * 2 + (mixed >>> 31);
+    found[count] = bucket * 2 + (mixed >>> 31);
     count += 1;
   };
   const end = Math.min(prompt.length, LOOKED_AT);
@@ -64,5 +65,5 @@ export function textGrams(prompt: string, buckets: number): Int32Array {
       add(gram);
     }
   }
-  return codes.slice(0, count);
+  return found.slice(0, count);
 }
