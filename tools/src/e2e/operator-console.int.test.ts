@@ -133,10 +133,7 @@ describe('the operator console in a browser', () => {
       await page.locator('main section').first().waitFor();
       for (const path of PAGES) {
         // As the back button does it: the page is not loaded anew.
-        await page.evaluate((to) => {
-          history.pushState(null, '', to);
-          window.dispatchEvent(new PopStateEvent('popstate'));
-        }, `/_console${path}`);
+        await page.evaluate(`history.pushState(null, '', '/_console${path}'); dispatchEvent(new PopStateEvent('popstate'));`);
         await page.locator('main section').first().waitFor();
         await page.getByText('One moment…').first().waitFor({ state: 'detached' });
         for (const width of widths) {
