@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import type { ArmsAnswer, DecisionView, DriftAnswer } from '@sluice/contracts';
+import type { ArmsAnswer, DecisionView } from '@sluice/contracts';
 import { Badge, formatCallUsd, formatCount, formatDuration, formatNanoUsd, ScatterPlot, ScrollX } from '@sluice/ui';
 import type { OperatorApi } from '../api/operator-api.ts';
+import { Drift } from './drift.tsx';
 import { Rollouts } from './rollouts.tsx';
 
 const EVERY_MS = 5_000;
@@ -165,49 +166,6 @@ function Arms({ answer }: { answer: ArmsAnswer }) {
 }
 
 /** What the figure beside a level is. */
-const PSI = 'Population stability index: 0 is the same mix as before, from 0.1 on it has moved, from 0.25 on a lot';
-
-const LEVEL = { too_few: { tone: 'plain', word: 'too few' }, stable: { tone: 'good', word: 'stable' }, moderate: { tone: 'warn', word: 'moderate' }, major: { tone: 'bad', word: 'major' } } as const;
-
-function Drift({ answer }: { answer: DriftAnswer }) {
-  const moved = answer.features.filter(({ level, discovery }) => level === 'moderate' || level === 'major' || discovery);
-  const alarmed = answer.rewards.filter(({ alarmed_at }) => alarmed_at !== undefined);
-  return (
-    <>
-      <p className="muted num">
-        {formatCount(answer.window.recent)} recent decisions against {formatCount(answer.window.reference)} before; {formatCount(answer.window.needed)} are needed
-      </p>
-      <p>
-        Mix of models <Badge tone={LEVEL[answer.arm_mix.level].tone}>{LEVEL[answer.arm_mix.level].word}</Badge> <span className="muted num" title={PSI}>PSI {answer.arm_mix.psi.toFixed(3)}</span>
-      </p>
-      {answer.window.recent < answer.window.needed ? (
-        <p className="muted">There are too few decisions to tell whether features have moved.</p>
-      ) : moved.length === 0 ? (
-        <p>None of {answer.features.length} features has moved.</p>
-      ) : (
-        <ul className="list">
-          {moved.map((feature) => (
-            <li key={feature.name}>
-              <Badge tone={LEVEL[feature.level].tone}>{LEVEL[feature.level].word}</Badge> {feature.name} <span className="muted num" title={PSI}>PSI {feature.psi.toFixed(3)}</span>
-            </li>
-          ))}
-        </ul>
-      )}
-      {alarmed.length === 0 ? (
-        <p>No model's rewards have moved away from what was predicted.</p>
-      ) : (
-        <ul className="list">
-          {alarmed.map((one) => (
-            <li key={one.model}>
-              <Badge tone="bad">rewards moved</Badge> {one.model} <span className="muted num">since {new Date(one.alarmed_at ?? '').toLocaleTimeString('en-GB')}</span>
-            </li>
-          ))}
-        </ul>
-      )}
-    </>
-  );
-}
-
 function Decisions({ decisions }: { decisions: readonly DecisionView[] }) {
   if (decisions.length === 0) return <p className="empty">No decision yet: send a request with the model “auto”.</p>;
   return (
