@@ -14,6 +14,12 @@ describe('the features of a prompt', () => {
     expect(of('Grüße').non_ascii_share).toBeCloseTo(0.4, 12);
   });
 
+  it('see what begins a line in small letters, and a fence of backticks once', () => {
+    expect(of('Pick one:\na) 2\n(b) 9\nc: 11\nand so on').log_options).toBeCloseTo(Math.log1p(3), 12);
+    expect(of('a. first').log_options).toBeCloseTo(Math.log1p(1), 12);
+    expect(of('````x````').code_cues).toBeCloseTo(Math.log1p(2), 12);
+  });
+
   it('do not move when only white space does', () => {
     expect(textFeatures(QUESTION.replaceAll(' ', '   ').replaceAll('\n', ' \n\n '))).toEqual(textFeatures(QUESTION));
   });
