@@ -11,7 +11,7 @@ describe('overview', () => {
   it('shows how full each quota is, the fullest first, and what happens at its end', async () => {
     showConsole('/acme-prod/overview');
     const meters = await screen.findAllByRole('meter');
-    expect(meters.map((meter) => meter.getAttribute('aria-label'))).toEqual(['burst-guard, workspace', 'daily-spend, workspace', 'monthly-tokens, tenant']);
+    expect(meters.map((meter) => meter.getAttribute('aria-label'))).toEqual(['Burst guard, this workspace', 'Daily spend, this workspace', 'Monthly tokens, all workspaces together']);
     expect(screen.getByText('used up: calls are refused')).toBeTruthy();
     expect(screen.getByText('$43.11 of $50.00, calendar day')).toBeTruthy();
   });

@@ -5,6 +5,7 @@ import { Confirm } from '../parts/confirm.tsx';
 import { Instant } from '../parts/instant.tsx';
 import { Loaded } from '../parts/load-state.tsx';
 import { PageHead, Panel } from '../parts/page.tsx';
+import { programInWords } from './program-in-words.ts';
 
 /** Where the person is signed in; any of it can be ended. */
 export function Account() {
@@ -12,7 +13,7 @@ export function Account() {
   const sessions = useQuery({ queryKey: ['sessions'], queryFn: consoleApi.sessions });
   return (
     <>
-      <PageHead title="Your sessions">Where you are signed in. End what you do not know, and change your password then.</PageHead>
+      <PageHead title="Your sessions">Where you are signed in. End what you do not know, and ask for a new password then.</PageHead>
       <Panel title="Sessions">
         <Loaded query={sessions}>
           {(data) => (
@@ -22,7 +23,7 @@ export function Account() {
                 <tbody>
                   {data.rows.map((row) => (
                     <tr key={row.session_id}>
-                      <td><span className="break">{row.agent ?? 'unknown program'}</span> {row.current && <Badge tone="good">this one</Badge>}<div className="muted">{row.address ?? ''}</div></td>
+                      <td><span className="break" title={row.agent ?? undefined}>{programInWords(row.agent)}</span> {row.current && <Badge tone="good">this one</Badge>}<div className="muted">{row.address ?? ''}</div></td>
                       <td data-label="Since"><Instant at={row.created_at} /></td>
                       <td data-label="Last used"><Instant at={row.last_used_at} /></td>
                       <td data-label="Ends"><Instant at={row.expires_at} /></td>
@@ -30,7 +31,7 @@ export function Account() {
                         {!row.current && (
                           <Confirm
                             verb="End"
-                            name={`End the session of ${row.agent ?? 'an unknown program'}`}
+                            name={`End the session of ${programInWords(row.agent)}`}
                             warning="It has to sign in again."
                             confirm="End it"
                             keep="Keep it"

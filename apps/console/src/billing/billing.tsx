@@ -32,7 +32,7 @@ function BillingPanels({ slug, data, permissions }: { slug: string; data: Billin
           <Figure name="expected at its end" note={forecast === null ? 'too early to tell' : forecast.total_nanousd.low === forecast.total_nanousd.high ? undefined : <>between <Money nano={forecast.total_nanousd.low} /> and <Money nano={forecast.total_nanousd.high} /></>}>
             {forecast === null ? '–' : <Money nano={forecast.total_nanousd.expected} />}
           </Figure>
-          <Figure name="of it overage so far" note={`${formatCount(statement.overage_tokens)} tokens`}><Money nano={statement.overage_nanousd} /></Figure>
+          <Figure name="overage so far" note={`${formatCount(statement.overage_tokens)} tokens`}><Money nano={statement.overage_nanousd} /></Figure>
           <Figure name="plan" note={<><Money nano={plan.fee_nanousd} /> a month</>}>{plan.name}</Figure>
         </dl>
       </section>
@@ -63,7 +63,7 @@ function afterwards({ plan, overage_cap }: BillingView, over: boolean): string {
   if (price === null) return over ? 'The allotment is used up, and the plan sells no further tokens.' : 'When they are used up, calls are refused: the plan sells no further tokens.';
   const perMillion = dollars(price * 1000);
   const cap = overage_cap.nanousd === null ? 'without a cap' : `up to a cap of ${dollars(overage_cap.nanousd)}`;
-  return `${over ? 'Further tokens cost' : 'After that, further tokens cost'} ${perMillion} a million, ${cap}.`;
+  return `${over ? 'Further tokens are overage: they cost' : 'After that comes overage: further tokens cost'} ${perMillion} a million, ${cap}.`;
 }
 
 function Months({ slug, months }: { slug: string; months: readonly string[] }) {

@@ -22,7 +22,7 @@ export function LastDay({ slug }: { slug: string }) {
   const latency = useQuery({ queryKey: ['series', slug, 'latency', from], queryFn: () => consoleApi.series(slug, 'latency_ms', from, to, POINTS), refetchInterval: MINUTE_MS });
   return (
     <div className="columns">
-      <Panel title="Calls, last 24 hours" note="The highest and the lowest are always kept.">
+      <Panel title="Calls, last 24 hours" note={calls.data === undefined ? undefined : `Per ${stepInWords(calls.data.step_s)}. Short peaks stay visible.`}>
         <Loaded query={calls}>
           {(data) => (
             <SeriesChart
@@ -35,7 +35,7 @@ export function LastDay({ slug }: { slug: string }) {
           )}
         </Loaded>
       </Panel>
-      <Panel title="Time to answer, last 24 hours" note="A gap is a time without calls.">
+      <Panel title="Time to answer, last 24 hours" note="From the call to the end of its answer. A gap is a time without calls.">
         <Loaded query={latency}>
           {(data) => <SeriesChart label="Time to answer" from={data.from} to={data.to} format={formatDuration} series={[{ name: 'time to answer', points: data.points }]} />}
         </Loaded>

@@ -44,7 +44,7 @@ function OverviewPanels({ slug, data }: { slug: string; data: OverviewView }) {
         <OutcomeBars label={slug} seconds={data.seconds} max={Math.max(1, ...perSecond)} limit={limit} />
         <div className="legend-row"><OutcomeLegend /></div>
         <dl className="figures">
-          {OUTCOME_GROUPS.map(({ id, word }) => <Figure key={id} name={word}>{formatCount(totals[id])}</Figure>)}
+          {OUTCOME_GROUPS.map(({ id, word, means }) => <Figure key={id} name={word} note={means}>{formatCount(totals[id])}</Figure>)}
         </dl>
       </Panel>
       <div className="columns">

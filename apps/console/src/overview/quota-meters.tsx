@@ -20,17 +20,23 @@ function QuotaMeter({ quota }: { quota: Quota }) {
   return (
     <div className="quota">
       <div className="quota-head">
-        <strong>{id}</strong>
+        <strong>{quotaName(id)}</strong>
         <span className="muted">{level === 'tenant' ? 'all workspaces together' : 'this workspace'}</span>
         {used >= limit && <Badge tone={mode === 'hard' ? 'bad' : 'warn'}>{mode === 'hard' ? 'used up: calls are refused' : 'over: only a warning'}</Badge>}
       </div>
-      <Meter label={`${id}, ${level}`} value={used} max={limit} text={`${percent} %`} />
+      <Meter label={`${quotaName(id)}, ${level === 'tenant' ? 'all workspaces together' : 'this workspace'}`} value={used} max={limit} text={`${percent} %`} />
       <div className="quota-foot muted">
         <span className="num">{short(used)} of {amountOf(meter, limit)}, {span}</span>
         <span>{resets_at === null ? 'frees up bit by bit' : <>begins anew <Instant at={resets_at} /></>}</span>
       </div>
     </div>
   );
+}
+
+/** The name that a quota has on this page: `overage-cap` is `Overage cap`. */
+function quotaName(id: string): string {
+  const words = id.replaceAll('-', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 function shareOf({ used, limit }: Quota): number {

@@ -49,7 +49,7 @@ export function RequestFilterBar({ slug, search }: { slug: string; search: URLSe
       <label>Feature<input value={values['feature']} onChange={set('feature')} /></label>
       <label>Key id<input value={values['key']} onChange={set('key')} /></label>
       <label>From (UTC)<input type="date" value={values['first']} onChange={set('first')} /></label>
-      <label>to<input type="date" value={values['last']} onChange={set('last')} /></label>
+      <label>To<input type="date" value={values['last']} onChange={set('last')} /></label>
       <button className="primary">Search</button>
       {any && <button type="button" className="quiet" onClick={() => navigate(urlOf(slug, 'requests'))}>Clear</button>}
     </form>

@@ -60,7 +60,7 @@ function DayFields({ first, last }: { first: string | null; last: string | null 
       }}
     >
       <label>From <input type="date" required value={days.first} onChange={(e) => setDays({ ...days, first: e.target.value })} /></label>
-      <label>to <input type="date" required value={days.last} onChange={(e) => setDays({ ...days, last: e.target.value })} /></label>
+      <label>To <input type="date" required value={days.last} onChange={(e) => setDays({ ...days, last: e.target.value })} /></label>
       <button>Show</button>
     </form>
   );

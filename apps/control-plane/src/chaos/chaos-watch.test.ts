@@ -68,7 +68,7 @@ describe('a flood that is watched', () => {
     pass(FLOODED, 0.4);
     expect(watch.reports()[0]?.checks[0]).toEqual({
       expected: 'every tenant but initech is unchanged: none shed, none throttled, no longer wait',
-      observed: '4 calls of the others: 0 shed, 0 throttled, longest wait 0.4 ms (before: 0.0 ms)',
+      observed: '4 calls of the others: 0 shed, 0 throttled, queue p99 at most 0.4 ms, longest wait 0.4 ms (before: 0.0 ms)',
       verdict: 'holds',
       phase: 'during',
     });
@@ -78,6 +78,17 @@ describe('a flood that is watched', () => {
     expect(verdicts()).toEqual(['holds', 'holds', 'holds']);
     expect(watch.reports()[0]?.phase).toBe('done');
     expect(watch.watching).toBe(false);
+  });
+
+  it('tells the p99 of the wait beside the longest one, and never too small a one', () => {
+    start(expectFlood('initech'));
+    pass();
+    pass({ ...FLOODED, acme: { ok: 300 } }, 0.4);
+    pass({ ...FLOODED, acme: { ok: 3 } }, 20);
+    expect(watch.reports()[0]?.checks[0]?.observed).toContain('queue p99 at most 0.4 ms, longest wait 20.0 ms');
+    // One in fifty waited long, so that it counts.
+    pass({ ...FLOODED, acme: { ok: 6 } }, 19);
+    expect(watch.reports()[0]?.checks[0]?.observed).toContain('queue p99 at most 19.0 ms, longest wait 20.0 ms');
   });
 
   it('fails for good when one call of a neighbour is shed, also when all is well afterwards', () => {

@@ -15,8 +15,8 @@ export interface PolicyField {
 const atMost = (path: string, unit: string): PolicyField => ({
   path,
   rule: 'stricter',
-  note: `At most what the plan gives (${unit}).`,
-  check: (value, plan) => (Number(value) <= Number(valueAt(plan, path)) ? undefined : `must be at most ${String(valueAt(plan, path))}, which is what the plan gives`),
+  note: 'At most what the plan gives.',
+  check: (value, plan) => (Number(value) <= Number(valueAt(plan, path)) ? undefined : `must be at most ${String(valueAt(plan, path))} ${unit}, which is what the plan gives`),
 });
 const free = (path: string): PolicyField => ({ path, rule: 'free' });
 const fixed = (path: string, note: string): PolicyField => ({ path, rule: 'fixed', note });
