@@ -48,6 +48,7 @@ export type Splice = readonly [key: string, value: unknown];
  * has to change.
  */
 export function spliceTopLevel(json: Buffer, splices: readonly Splice[]): Buffer {
+  if (splices.length === 0) return json;
   const members = topLevelMembers(json);
   const parts: Buffer[] = [];
   const added: string[] = [];
