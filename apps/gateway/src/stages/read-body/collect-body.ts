@@ -19,16 +19,19 @@ export function collectBody(request: IncomingMessage, maxBytes: number, silenceM
     let first: Buffer | undefined;
     let chunks: Buffer[] | undefined;
     let size = 0;
+    let settled = false;
     let unsubscribe: () => void = () => undefined;
     const settle = (result: CollectedBody): void => {
+      if (settled) return;
+      settled = true;
       clearTimeout(timer);
       unsubscribe();
-      request.off('data', onData);
-      request.off('end', onEnd);
-      request.off('close', onClose);
+      // The listeners stay, which costs less than to take them off: they must not keep what was collected.
+      first = chunks = undefined;
       resolve(result);
     };
     const onData = (chunk: Buffer): void => {
+      if (settled) return;
       timer.refresh();
       size += chunk.length;
       if (size > maxBytes) {
@@ -46,7 +49,7 @@ export function collectBody(request: IncomingMessage, maxBytes: number, silenceM
       settle({ kind: 'no_room' });
     };
     const onEnd = (): void => {
-      settle({ kind: 'whole', body: chunks === undefined ? (first ?? Buffer.alloc(0)) : Buffer.concat(chunks, size) });
+      if (!settled) settle({ kind: 'whole', body: chunks === undefined ? (first ?? Buffer.alloc(0)) : Buffer.concat(chunks, size) });
     };
     const onClose = (): void => settle({ kind: 'gone' });
     const timer = setTimeout(() => settle({ kind: 'silence' }), silenceMs);

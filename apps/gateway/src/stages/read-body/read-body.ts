@@ -102,16 +102,17 @@ function tooLarge(maxBodyBytes: number): Refusal {
 function parse(call: Call, body: Buffer): Refusal | undefined {
   if (body.length === 0) return { code: 'invalid_json', message: 'The request body is empty; send a JSON object.' };
   if (!isUtf8(body)) return { code: 'invalid_json', message: 'The request body is not valid UTF-8.' };
+  const text = body.toString('utf8');
   let json: unknown;
   try {
-    json = JSON.parse(body.toString('utf8'));
+    json = JSON.parse(text);
   } catch (error) {
     return { code: 'invalid_json', message: `The request body is not valid JSON${position(error)}.` };
   }
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
     return { code: 'invalid_json', message: 'The request body must be a JSON object.' };
   }
-  const twice = duplicateTopLevelKey(body, WATCHED_KEYS);
+  const twice = duplicateTopLevelKey(text, WATCHED_KEYS);
   if (twice !== undefined) return { code: 'duplicate_key', param: twice, message: `The request body names '${twice}' twice; name it once.` };
   call.body = body;
   call.json = json as Record<string, unknown>;

@@ -5,21 +5,21 @@ const BACKSLASH = 0x5c;
  * The first watched field that stands twice at the top of a JSON object. `JSON.parse` keeps the last one in silence; a
  * provider's parser may keep the first, and would then answer for another model than the one that was checked.
  *
- * @param json bytes that `JSON.parse` has accepted as an object.
+ * @param json text that `JSON.parse` has accepted as an object.
  */
-export function duplicateTopLevelKey(json: Buffer, watched: ReadonlySet<string>): string | undefined {
-  const seen = new Set<string>();
+export function duplicateTopLevelKey(json: string, watched: ReadonlySet<string>): string | undefined {
+  const seen: string[] = [];
   let depth = 0;
   let expectsKey = false;
   for (let i = 0; i < json.length; i += 1) {
-    switch (json[i]) {
+    switch (json.charCodeAt(i)) {
       case QUOTE: {
         const end = stringEnd(json, i);
         if (depth === 1 && expectsKey) {
           const key = keyText(json, i, end);
           if (watched.has(key)) {
-            if (seen.has(key)) return key;
-            seen.add(key);
+            if (seen.includes(key)) return key;
+            seen.push(key);
           }
           expectsKey = false;
         }
@@ -46,19 +46,19 @@ export function duplicateTopLevelKey(json: Buffer, watched: ReadonlySet<string>)
 }
 
 /** Index of the closing quote of the string that opens at `start`. */
-function stringEnd(json: Buffer, start: number): number {
-  let end = json.indexOf(QUOTE, start + 1);
+function stringEnd(json: string, start: number): number {
+  let end = json.indexOf('"', start + 1);
   while (end !== -1) {
     let slashes = 0;
-    while (json[end - 1 - slashes] === BACKSLASH) slashes += 1;
+    while (json.charCodeAt(end - 1 - slashes) === BACKSLASH) slashes += 1;
     if (slashes % 2 === 0) return end;
-    end = json.indexOf(QUOTE, end + 1);
+    end = json.indexOf('"', end + 1);
   }
   return json.length;
 }
 
 /** A key may be written with escapes (`"mod\u0065l"`), so those are read as JSON reads them. */
-function keyText(json: Buffer, start: number, end: number): string {
-  const raw = json.toString('utf8', start, end + 1);
-  return raw.includes('\\') ? String(JSON.parse(raw)) : raw.slice(1, -1);
+function keyText(json: string, start: number, end: number): string {
+  const raw = json.slice(start + 1, end);
+  return raw.includes('\\') ? String(JSON.parse(`"${raw}"`)) : raw;
 }
