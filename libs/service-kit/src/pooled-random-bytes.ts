@@ -1,4 +1,4 @@
-import { randomFillSync } from 'node:crypto';
+import { randomBytes, randomFillSync } from 'node:crypto';
 
 const POOL_BYTES = 8192;
 const pool = Buffer.allocUnsafe(POOL_BYTES);
@@ -17,4 +17,21 @@ export function pooledRandomBytes(size: number): Uint8Array {
   }
   used += size;
   return Uint8Array.prototype.slice.call(pool, used - size, used);
+}
+
+let digits = '';
+let usedDigits = 0;
+
+/**
+ * Random hexadecimal digits, lower case, from a pool as above: the text of thousands is made at once.
+ *
+ * @param count at most 8192.
+ */
+export function pooledRandomHex(count: number): string {
+  if (usedDigits + count > digits.length) {
+    digits = randomBytes(POOL_BYTES / 2).toString('hex');
+    usedDigits = 0;
+  }
+  usedDigits += count;
+  return digits.slice(usedDigits - count, usedDigits);
 }

@@ -1,4 +1,4 @@
-import { pooledRandomBytes } from './pooled-random-bytes.ts';
+import { pooledRandomHex } from './pooled-random-bytes.ts';
 
 /** W3C Trace Context (Recommendation, 2021). */
 export interface TraceContext {
@@ -22,9 +22,8 @@ export function parseTraceparent(header: string | undefined): TraceContext | und
 }
 
 /** A context with a span id of its own below `parent`, or the root of a new unsampled trace. */
-export function childTraceContext(parent: TraceContext | undefined, randomBytes: (size: number) => Uint8Array = pooledRandomBytes): TraceContext {
-  const hex = (size: number): string => Buffer.from(randomBytes(size)).toString('hex');
-  return { traceId: parent?.traceId ?? hex(16), spanId: hex(8), sampled: parent?.sampled ?? false };
+export function childTraceContext(parent: TraceContext | undefined): TraceContext {
+  return { traceId: parent?.traceId ?? pooledRandomHex(32), spanId: pooledRandomHex(16), sampled: parent?.sampled ?? false };
 }
 
 /** Header value for the next hop. */
@@ -33,6 +32,6 @@ export function formatTraceparent(context: TraceContext): string {
 }
 
 /** Header value for the next hop below `parent`: the same trace, a new span. */
-export function childTraceparent(parent: TraceContext | undefined, randomBytes?: (size: number) => Uint8Array): string {
-  return formatTraceparent(childTraceContext(parent, randomBytes));
+export function childTraceparent(parent: TraceContext | undefined): string {
+  return formatTraceparent(childTraceContext(parent));
 }
