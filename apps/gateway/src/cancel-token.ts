@@ -16,36 +16,51 @@ export interface CancelToken {
 }
 
 export function createCancelToken(): CancelToken {
-  let reason: CancelReason | undefined;
-  let listeners: Set<(reason: CancelReason) => void> | undefined;
-  let controller: AbortController | undefined;
-  return {
-    get reason() {
-      return reason;
-    },
-    get signal() {
-      if (controller === undefined) {
-        controller = new AbortController();
-        if (reason !== undefined) controller.abort(reason);
-      }
-      return controller.signal;
-    },
-    cancel(why) {
-      if (reason !== undefined) return;
-      reason = why;
-      controller?.abort(why);
-      const told = listeners;
-      listeners = undefined;
-      for (const listener of told ?? []) listener(why);
-    },
-    onCancel(listener) {
-      if (reason !== undefined) {
-        listener(reason);
-        return () => undefined;
-      }
-      listeners ??= new Set();
-      listeners.add(listener);
-      return () => listeners?.delete(listener);
-    },
-  };
+  return new Token();
+}
+
+type Listener = (reason: CancelReason) => void;
+
+const NOTHING_TO_LEAVE = (): void => undefined;
+
+/** A class, so that its functions are made once and not per call. */
+class Token implements CancelToken {
+  #reason: CancelReason | undefined;
+  #listeners: Listener[] | undefined;
+  #controller: AbortController | undefined;
+
+  get reason(): CancelReason | undefined {
+    return this.#reason;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#reason !== undefined) this.#controller.abort(this.#reason);
+    }
+    return this.#controller.signal;
+  }
+
+  cancel(reason: CancelReason): void {
+    if (this.#reason !== undefined) return;
+    this.#reason = reason;
+    this.#controller?.abort(reason);
+    const told = this.#listeners;
+    this.#listeners = undefined;
+    for (const listener of told ?? []) listener(reason);
+  }
+
+  onCancel(listener: Listener): () => void {
+    if (this.#reason !== undefined) {
+      listener(this.#reason);
+      return NOTHING_TO_LEAVE;
+    }
+    (this.#listeners ??= []).push(listener);
+    return () => this.#leave(listener);
+  }
+
+  #leave(listener: Listener): void {
+    const at = this.#listeners?.indexOf(listener) ?? -1;
+    if (at >= 0) this.#listeners?.splice(at, 1);
+  }
 }

@@ -167,8 +167,8 @@ class NodeClientResponse implements ClientResponse, SilentStream {
     if (this.#streaming) this.#options.heartbeats?.remove(this);
     if (this.#lingers) return this.#finishLingering(last);
     return new Promise((resolve) => {
-      res.once('finish', resolve);
-      res.once('close', resolve);
+      res.on('finish', resolve);
+      res.on('close', resolve);
       if (last === undefined) res.end();
       // As text in a one-byte encoding `node:http` joins a small body to its head: one write instead of a gathered one.
       else if (!this.#streaming && last.length <= JOIN_BYTES) res.end(last.toString('latin1'), 'latin1');

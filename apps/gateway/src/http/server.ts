@@ -141,7 +141,7 @@ export function createGatewayServer(deps: GatewayServerDeps): GatewayServer {
     const timer = typeof timeout === 'number' ? setTimeout(() => cancel.cancel('caller_deadline'), timeout) : undefined;
     calls.add(cancel);
     busySockets.set(socket, (busySockets.get(socket) ?? 0) + 1);
-    res.once('close', () => {
+    res.on('close', () => {
       clearTimeout(timer);
       busySockets.set(socket, (busySockets.get(socket) ?? 1) - 1);
       if (!res.writableFinished) cancel.cancel('client_closed');

@@ -8,20 +8,26 @@ import {
   settledEventId,
   startedEventId,
 } from '@sluice/contracts';
+import { isoTime } from '@sluice/service-kit';
 import type { Call, CallFigures, Resolved } from '../call.ts';
 import type { CompiledKey } from '../compiled-config.ts';
 
 /** A settled call before the outbox gives it its place in the sequence. */
 export type UnplacedSettled = Omit<CallSettled, keyof EventOrigin>;
 
-function identityOf(call: Call) {
+/** What both records of a call begin with. They are spread in front of the rest, where that costs least. */
+function beginningOf<Type extends 'call.started' | 'call.settled'>(type: Type, eventId: string, call: Call, clock: Clock) {
   const key = call.key as CompiledKey;
   const resolved = call.resolved as Resolved;
   const { workspace, tenant } = key.workspace;
   return {
+    schema: EVENT_SCHEMA,
+    event_id: eventId,
+    type,
+    occurred_at: isoTime(clock.now()),
     traceparent: call.traceparent,
     request_id: call.id,
-    ...(call.clientRequestId === undefined ? {} : { client_request_id: call.clientRequestId }),
+    client_request_id: call.clientRequestId,
     tenant_id: tenant.id,
     workspace: workspace.slug,
     workspace_id: workspace.uuid,
@@ -30,10 +36,10 @@ function identityOf(call: Call) {
     operation: call.operation,
     stream: resolved.inbound.stream,
     model_requested: resolved.modelRequested,
-    ...(resolved.feature === undefined ? {} : { feature: resolved.feature }),
+    feature: resolved.feature,
     tags: resolved.tags,
-    ...(resolved.endUser === undefined ? {} : { end_user: resolved.endUser }),
-  };
+    end_user: resolved.endUser,
+  } as const;
 }
 
 /** What is on disk before the first upstream call: enough to settle the call if this process dies. */
@@ -43,19 +49,16 @@ export function startedEvent(call: Call, clock: Clock): CallStarted {
   const reservation = call.reservation as NonNullable<Call['reservation']>;
   const [first] = plan.entries;
   return {
-    schema: EVENT_SCHEMA,
-    event_id: startedEventId(call.id),
-    type: 'call.started',
-    occurred_at: new Date(clock.now()).toISOString(),
-    ...identityOf(call),
+    ...beginningOf('call.started', startedEventId(call.id), call, clock),
     reservation: { input_tokens: reservation.inputTokens, output_tokens: reservation.outputTokens, cost_nanousd: reservation.costNanoUsd },
     provider: first.provider.id,
     model: first.model,
     priority: plan.priority,
     price_version: resolved.priceVersion,
     billed_price: { input_picousd: resolved.billedPrice.inputPicoUsd, output_picousd: resolved.billedPrice.outputPicoUsd },
-    ...(first.price === undefined ? {} : { provider_price: { input_picousd: first.price.inputPicoUsd, output_picousd: first.price.outputPicoUsd } }),
-    ...call.routed,
+    provider_price: first.price === undefined ? undefined : { input_picousd: first.price.inputPicoUsd, output_picousd: first.price.outputPicoUsd },
+    decision: call.routed?.decision,
+    shadow: call.routed?.shadow,
   };
 }
 
@@ -65,21 +68,21 @@ export function settledEvent(call: Call, figures: CallFigures, status: number, e
   const resolved = call.resolved as Resolved;
   const reservation = call.reservation as NonNullable<Call['reservation']>;
   const answered = call.answer?.attempt;
+  const fallback = isFallback(call);
   const now = clock.monotonic();
   return {
-    schema: EVENT_SCHEMA,
-    event_id: settledEventId(call.id),
-    type: 'call.settled',
-    occurred_at: new Date(clock.now()).toISOString(),
-    ...identityOf(call),
+    ...beginningOf('call.settled', settledEventId(call.id), call, clock),
     outcome: figures.outcome,
-    ...(errorCode === undefined ? {} : { error_code: errorCode }),
+    error_code: errorCode,
     status,
     abort_case: figures.abortCase,
-    ...(answered === undefined ? {} : { provider: answered.provider.id, model: answered.model }),
-    fallback: isFallback(call),
-    ...(isFallback(call) && call.fallbackReason !== undefined ? { fallback_reason: call.fallbackReason } : {}),
-    ...(plan.decisionId === undefined ? {} : { decision_id: plan.decisionId, ...call.routed }),
+    provider: answered?.provider.id,
+    model: answered?.model,
+    fallback,
+    fallback_reason: fallback ? call.fallbackReason : undefined,
+    decision_id: plan.decisionId,
+    decision: plan.decisionId === undefined ? undefined : call.routed?.decision,
+    shadow: plan.decisionId === undefined ? undefined : call.routed?.shadow,
     priority: plan.priority,
     cache: 'off',
     usage: figures.usage,
@@ -88,11 +91,11 @@ export function settledEvent(call: Call, figures: CallFigures, status: number, e
     billed_nanousd: figures.billedNanoUsd,
     price_version: resolved.priceVersion,
     estimate: { input_tokens: reservation.inputTokens, output_tokens: reservation.outputTokens },
-    ...(figures.finishReason === undefined ? {} : { finish_reason: figures.finishReason }),
+    finish_reason: figures.finishReason,
     latency: {
       overhead_us: overheadUs(call, now),
       queue_ms: call.timing.queueMs,
-      ...(call.timing.firstByteAt === undefined ? {} : { ttfb_ms: Math.max(0, call.timing.firstByteAt - call.timing.startedAt) }),
+      ttfb_ms: call.timing.firstByteAt === undefined ? undefined : Math.max(0, call.timing.firstByteAt - call.timing.startedAt),
       total_ms: now - call.timing.startedAt,
     },
     attempts: call.attempts,

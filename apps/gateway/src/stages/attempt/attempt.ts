@@ -75,7 +75,8 @@ async function tryEntry(
   deps.retryBudget(entry.provider.id).recordRequest();
   for (;;) {
     if (call.cancel.reason !== undefined) return { kind: 'refused', calls, refusal: cancelRefusal(call) };
-    const result = await tryOnce(call, deps, plan, entry);
+    const tried = tryOnce(call, deps, plan, entry);
+    const result = tried instanceof Promise ? await tried : tried;
     switch (result.kind) {
       case 'answered':
         return { kind: 'answered', calls: calls + 1 };

@@ -4,6 +4,7 @@ import {
   HEADER,
   isRefusal,
   type LimitStore,
+  type MaybePromise,
   type PlannedAttempt,
   type ProviderAdapter,
   type Refusal,
@@ -16,11 +17,11 @@ import type { Call, Resolved } from '../../call.ts';
 import type { CompiledKey } from '../../compiled-config.ts';
 import type { Breakers } from '../../upstream/breakers.ts';
 import { NO_DEMAND, type Capacity, type CredentialCapacity } from '../../upstream/capacity.ts';
-import { hasRate, type RateDemand } from '../../upstream/credential-rate.ts';
+import { hasRate, type RateDemand, type RateUse } from '../../upstream/credential-rate.ts';
 import { startedEvent } from '../../metering/usage-events.ts';
 import { refusalOf } from '../admit/limit-refusal.ts';
 import { accountRefused, sendAttempt, type SendDeps, type SendResult } from './send-attempt.ts';
-import { waitForSlot } from './wait-for-slot.ts';
+import { type SlotOutcome, waitForSlot } from './wait-for-slot.ts';
 
 export { OUTCOME_OF_FAULT } from './outcome-of-fault.ts';
 
@@ -49,7 +50,7 @@ const LIMIT_TRIGGERS: readonly FailoverTrigger[] = ['rate_limit'];
 const QUEUE_TRIGGERS: readonly FailoverTrigger[] = ['rate_limit', 'timeout'];
 
 /** One attempt: breaker → credential with capacity → fair queue → record → call. What it acquires, it gives back. */
-export async function tryOnce(call: Call, deps: TryDeps, plan: AttemptPlan, entry: PlannedAttempt): Promise<TryResult> {
+export function tryOnce(call: Call, deps: TryDeps, plan: AttemptPlan, entry: PlannedAttempt): MaybePromise<TryResult> {
   const breaker = deps.breakers.of(entry, call.config.version);
   const pass = breaker.tryEnter((call.key as CompiledKey).workspace.tenant.id);
   if (pass === undefined) {
@@ -63,8 +64,12 @@ export async function tryOnce(call: Call, deps: TryDeps, plan: AttemptPlan, entr
     return accountsRest(call, deps, plan, entry);
   }
   if (capacity.rate === undefined) return attemptWith(call, deps, plan, entry, breaker, pass, capacity, use);
+  return attemptWithin(capacity.rate.take(demand), call, deps, plan, entry, breaker, pass, capacity, use);
+}
+
+/** An attempt by an account whose rate is kept; what it took of it goes back where nothing was sent. */
+async function attemptWithin(rateUse: RateUse, call: Call, deps: TryDeps, plan: AttemptPlan, entry: PlannedAttempt, breaker: Breaker, pass: BreakerPass, capacity: CredentialCapacity, use: AccountUse): Promise<TryResult> {
   const sent = call.attempts.length;
-  const rateUse = capacity.rate.take(demand);
   call.rateUse = rateUse;
   try {
     return await attemptWith(call, deps, plan, entry, breaker, pass, capacity, use);
@@ -88,9 +93,10 @@ function demandOf(call: Call, { maxPoolSharePercent }: AttemptPlan, { credential
 /** The rest of an attempt, with the account that it uses. */
 async function attemptWith(call: Call, deps: TryDeps, plan: AttemptPlan, entry: PlannedAttempt, breaker: Breaker, pass: BreakerPass, capacity: CredentialCapacity, use: AccountUse): Promise<TryResult> {
   const queuedAt = deps.clock.monotonic();
-  let slot: Awaited<ReturnType<typeof waitForSlot>> | undefined;
+  let slot: SlotOutcome | undefined;
   try {
-    slot = await waitForSlot(call, deps.limits, plan, capacity.pool);
+    const found = waitForSlot(call, deps.limits, plan, capacity.pool);
+    slot = found instanceof Promise ? await found : found;
     // Of a slot that was free, nothing: a pause of this process is no wait for capacity.
     const queueMs = isSlot(slot) ? slot.waitMs : deps.clock.monotonic() - queuedAt;
     call.timing.queueMs += queueMs;
@@ -120,7 +126,7 @@ function abandon<Result>(capacity: CredentialCapacity, use: AccountUse, pass: Br
   return result;
 }
 
-function noSlot(call: Call, why: Exclude<Awaited<ReturnType<typeof waitForSlot>>, SlotLease>): TryResult {
+function noSlot(call: Call, why: Exclude<SlotOutcome, SlotLease>): TryResult {
   if (why === 'aborted') return { kind: 'cancelled' };
   if (why === 'timeout') return skipped('queue_timeout', QUEUE_TRIGGERS, { code: 'queue_timeout', retryAfterMs: 1_000 });
   return { kind: 'refused', refusal: refusalOf(why, (call.key as CompiledKey).workspace.policy) };

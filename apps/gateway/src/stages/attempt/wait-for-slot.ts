@@ -1,13 +1,15 @@
 import type { AdmissionLease, AttemptPlan, LimitRefusal, LimitStore } from '@sluice/contracts';
-import type { SlotLease, SlotPool } from '@sluice/limits';
+import type { SlotLease, SlotPool, SlotRequest } from '@sluice/limits';
 import type { Call } from '../../call.ts';
 import type { CompiledKey } from '../../compiled-config.ts';
+
+export type SlotOutcome = SlotLease | 'timeout' | 'aborted' | LimitRefusal;
 
 /**
  * A slot of the provider's capacity, in the fair order. Whoever must wait is counted as queued at tenant, workspace and
  * key for as long as it waits, and refused where too many wait already.
  */
-export async function waitForSlot(call: Call, limits: LimitStore, plan: AttemptPlan, pool: SlotPool): Promise<SlotLease | 'timeout' | 'aborted' | LimitRefusal> {
+export function waitForSlot(call: Call, limits: LimitStore, plan: AttemptPlan, pool: SlotPool): SlotLease | Promise<SlotOutcome> {
   const { workspace } = call.key as CompiledKey;
   const claim = {
     tenantId: workspace.tenant.id,
@@ -15,9 +17,13 @@ export async function waitForSlot(call: Call, limits: LimitStore, plan: AttemptP
     priority: plan.priority,
     costTokens: call.reservation === undefined ? 1 : call.reservation.inputTokens + call.reservation.outputTokens,
     maxSharePercent: plan.maxPoolSharePercent,
+    timeoutMs: 0,
   };
-  const free = pool.acquire({ ...claim, timeoutMs: 0 });
-  if (!(free instanceof Promise)) return free;
+  const free = pool.acquire(claim);
+  return free instanceof Promise ? waitInQueue(call, limits, plan, pool, claim) : free;
+}
+
+async function waitInQueue(call: Call, limits: LimitStore, plan: AttemptPlan, pool: SlotPool, claim: SlotRequest): Promise<SlotOutcome> {
   const lease = call.lease as AdmissionLease;
   const refused = await limits.enterQueue(lease);
   if (refused !== undefined) return refused;

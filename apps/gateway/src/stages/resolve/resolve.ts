@@ -120,7 +120,10 @@ function endUserOf(operation: Operation, body: Body): string | undefined {
 
 /** The bound that the call's own dialect knows. Of OpenAI's two names a provider may know one only, so the larger counts. */
 function maxOutputOf(operation: Operation, body: Body): number | undefined {
-  const bounds = operation === 'messages' ? [body.max_tokens] : operation === 'responses' ? [body.max_output_tokens] : [body.max_completion_tokens, body.max_tokens];
-  const given = bounds.filter((bound): bound is number => typeof bound === 'number' && Number.isInteger(bound) && bound > 0);
-  return given.length === 0 ? undefined : Math.max(...given);
+  const bound = operation === 'messages' ? boundOf(body.max_tokens) : operation === 'responses' ? boundOf(body.max_output_tokens) : Math.max(boundOf(body.max_completion_tokens), boundOf(body.max_tokens));
+  return bound === 0 ? undefined : bound;
+}
+
+function boundOf(value: unknown): number {
+  return typeof value === 'number' && Number.isInteger(value) && value > 0 ? value : 0;
 }

@@ -40,6 +40,15 @@ async function leave(gateway: GatewayUnderTest, body: object, afterMs: number): 
   }
 }
 
+/** Closes the connection as soon as the call is with the provider. */
+async function leaveOnceSent(gateway: GatewayUnderTest): Promise<void> {
+  const abort = new AbortController();
+  const asking = gateway.chat({}, { signal: abort.signal }).catch(() => undefined);
+  await eventually(() => expect(gateway.slotsInUse()).toBe(1));
+  abort.abort();
+  await asking;
+}
+
 interface Ending {
   readonly name: string;
   readonly script: Script;
@@ -67,7 +76,7 @@ const ENDINGS: readonly Ending[] = [
   { name: 'a provider that never answers', script: scripts.hang, act: read, outcome: 'timeout', options: deadlines },
   { name: 'a stream that is cut after content', script: scripts.streamThenCut(CHUNK_ROLE, contentChunk('Hi')), act: (g) => read(g, stream), outcome: 'upstream_error' },
   { name: 'a stream that falls silent after content', script: scripts.streamThenHang(CHUNK_ROLE, contentChunk('Hi')), act: (g) => read(g, stream), outcome: 'timeout', options: deadlines },
-  { name: 'a client that leaves before the head of the answer', script: scripts.hang, act: (g) => leave(g, {}, 60), outcome: 'cancelled' },
+  { name: 'a client that leaves before the head of the answer', script: scripts.hang, act: leaveOnceSent, outcome: 'cancelled' },
   { name: 'a client that leaves after the head, before content', script: scripts.streamThenHang(CHUNK_ROLE), act: (g) => leave(g, stream, 60), outcome: 'cancelled' },
   { name: 'a client that leaves after content', script: scripts.streamThenHang(CHUNK_ROLE, contentChunk('Hi')), act: (g) => leave(g, stream, 1_000), outcome: 'cancelled' },
   { name: "the caller's own deadline", script: scripts.hang, act: (g) => g.chat({}, { headers: { 'x-sluice-timeout-ms': '60' } }), outcome: 'cancelled' },
@@ -99,12 +108,17 @@ describe('after every kind of ending', () => {
     const { gateway, view, slots } = await run(
       scripts.hang,
       async (g) => {
-        const first = leave(g, {}, 300);
+        const [first, second] = [new AbortController(), new AbortController()];
+        const ask = ({ signal }: AbortController) => g.chat({}, { signal }).catch(() => undefined);
+        const asking = [ask(first)];
         await eventually(() => expect(g.slotsInUse()).toBe(1));
-        const second = leave(g, {}, 60);
+        asking.push(ask(second));
         await eventually(() => expect(g.view().queued).toBe(1));
-        await Promise.all([first, second]);
+        second.abort();
+        await eventually(() => expect(g.ends).toHaveLength(1));
+        first.abort();
         await eventually(() => expect(g.ends).toHaveLength(2));
+        await Promise.all(asking);
       },
       { change: oneSlot },
     );

@@ -8,9 +8,12 @@ const STALL_MS = 30_000;
  * Sends the last bytes and waits until they have left, so that slots are not free before; but not for ever: a client that
  * stops reading, or nearly, is cut and holds nothing.
  */
-export async function finishOrCut(response: ClientResponse, last: Buffer | undefined, stallMs = STALL_MS): Promise<void> {
+export function finishOrCut(response: ClientResponse, last: Buffer | undefined, stallMs = STALL_MS): Promise<void> {
   const left = response.finish(last);
-  if (response.bufferedBytes === 0) return left;
+  return response.bufferedBytes === 0 ? left : cutWhenStalled(response, left, stallMs);
+}
+
+async function cutWhenStalled(response: ClientResponse, left: Promise<void>, stallMs: number): Promise<void> {
   const least = Math.max(1, (MIN_BYTES_PER_SECOND * stallMs) / 1000);
   let before = response.bufferedBytes;
   const watch = setInterval(() => {

@@ -5,6 +5,7 @@ import {
   type EventOrigin,
   HEADER,
   type LimitStore,
+  type MaybePromise,
   type Refusal,
   totalTokens,
   zeroUsage,
@@ -46,6 +47,17 @@ export interface CallEnd {
   readonly totalMs: number;
 }
 
+/** What is certain of a call once its record is on disk, or could not be made. */
+interface Ending {
+  readonly figures: CallFigures | undefined;
+  readonly recorded: EventOrigin | undefined | Error;
+  readonly outcome: CallEnd['outcome'];
+  readonly status: number;
+}
+
+/** What follows the record, in the order of the settle contract. A list made once: calls add no functions of their own. */
+const STEPS: readonly ((call: Call, deps: SettleDeps, ending: Ending) => MaybePromise<void>)[] = [sendLast, release, giveVerdict, trueUpAccount, learn, report];
+
 /**
  * Ends every call, once, in the order of the settle contract: figures → record on disk → last byte → lease → report. It
  * runs for refusals and faults as well; nothing else releases or bills.
@@ -71,21 +83,11 @@ export function createSettleStage(deps: SettleDeps): Stage {
       if (call.view === undefined && call.key !== undefined && call.refusal?.code !== 'unauthenticated') await lookAtLimits(call, call.key, deps.limits).catch(note);
       const outcome = figures === undefined || recorded instanceof Error ? outcomeOf(call) : figures.outcome;
       const status = statusOf(call);
-      const steps: (() => void | Promise<void>)[] = [
-        () => sendLast(call, deps, figures),
-        async () => {
-          await (recorded instanceof Error ? release(call, deps, undefined, undefined) : release(call, deps, figures, recorded));
-          if (recorded !== undefined && !(recorded instanceof Error)) deps.onCounted(recorded);
-        },
-        () => giveVerdict(call),
-        () => trueUpAccount(call, figures),
-        () => learn(call, deps.estimator, figures),
-        () => deps.report(call, { outcome, status, figures, totalMs: deps.clock.monotonic() - call.timing.startedAt }),
-      ];
+      const ending: Ending = { figures, recorded, outcome, status };
       // Whatever one step meets, the next one is done: a slot that stays taken is worse than a line that is missing.
-      for (const step of steps) {
+      for (const step of STEPS) {
         try {
-          const done = step();
+          const done = step(call, deps, ending);
           if (done !== undefined) await done;
         } catch (error) {
           note(error);
@@ -121,11 +123,20 @@ function withheldEvent(call: Call, { clock }: SettleDeps, figures: CallFigures):
   return settledEvent(call, withheld, statusOf(call), 'metering_full', clock);
 }
 
-/** Everything goes back when nothing was used; else quotas and buckets are trued up. A second release changes nothing. */
-async function release(call: Call, deps: SettleDeps, figures: CallFigures | undefined, origin: EventOrigin | undefined): Promise<void> {
+/** Everything goes back when nothing was used, or nothing is recorded; else quotas and buckets are trued up. A second release changes nothing. */
+function release(call: Call, { limits, onCounted }: SettleDeps, { figures, recorded }: Ending): MaybePromise<void> {
+  if (recorded instanceof Error) return letGo(call, limits, undefined, undefined);
+  const released = letGo(call, limits, figures, recorded);
+  if (recorded === undefined) return released;
+  if (released instanceof Promise) return released.then(() => onCounted(recorded));
+  onCounted(recorded);
+}
+
+function letGo(call: Call, limits: LimitStore, figures: CallFigures | undefined, origin: EventOrigin | undefined): MaybePromise<void> {
   if (call.lease === undefined) return;
   const unused = figures === undefined || (call.answer === undefined && !usedProvider(call));
-  await deps.limits.settle(call.lease, unused ? { kind: 'unused', origin } : { kind: 'used', usage: figures.usage, costNanoUsd: figures.billedNanoUsd, origin });
+  const settled = limits.settle(call.lease, unused ? { kind: 'unused', origin } : { kind: 'used', usage: figures.usage, costNanoUsd: figures.billedNanoUsd, origin });
+  if (settled instanceof Promise) return settled.then(() => undefined);
 }
 
 /**
@@ -144,35 +155,29 @@ function statusOf(call: Call): number {
   return call.answer?.status ?? 500;
 }
 
-async function sendLast(call: Call, { clock, stallMs }: SettleDeps, figures: CallFigures | undefined): Promise<void> {
+function sendLast(call: Call, { clock, stallMs }: SettleDeps, { figures }: Ending): MaybePromise<void> {
   const { response, answer, refusal } = call;
   if (response.finished) return;
-  if (refusal !== undefined) {
-    await sendRefusal(call, refusal, stallMs);
-    return;
-  }
+  if (refusal !== undefined) return sendRefusal(call, refusal, stallMs);
   if (answer?.kind === 'whole') {
     setAnswerHeaders(call);
     if (figures !== undefined) response.setHeader(HEADER.costNanoUsd, String(figures.billedNanoUsd));
     response.commit(answer.status, { stream: false, contentType: answer.contentType, contentLength: answer.body.length });
-    await finishOrCut(response, answer.body, stallMs);
-    return;
+    return finishOrCut(response, answer.body, stallMs);
   }
   const wantsEvent = call.request.headers[HEADER.usageEvent] === 'true';
   const tail = call.tail !== undefined && wantsEvent && figures !== undefined ? tailWithUsage(call, call.tail, figures, clock.monotonic() - call.timing.startedAt) : call.tail;
-  await finishOrCut(response, tail, stallMs);
+  return finishOrCut(response, tail, stallMs);
 }
 
-async function sendRefusal(call: Call, refusal: Refusal, stallMs: number | undefined): Promise<void> {
+function sendRefusal(call: Call, refusal: Refusal, stallMs: number | undefined): MaybePromise<void> {
   const { response } = call;
-  if (response.finished) return;
   if (refusal.code === 'client_closed' || refusal.code === 'slow_reader') {
     response.destroy();
     return;
   }
   if (response.committed) {
-    await finishOrCut(response, inBandError(refusal, call.dialect, call.id), stallMs);
-    return;
+    return finishOrCut(response, inBandError(refusal, call.dialect, call.id), stallMs);
   }
   setAnswerHeaders(call);
   const rendered = refusalResponse(refusal, call.dialect, call.id);
@@ -180,11 +185,10 @@ async function sendRefusal(call: Call, refusal: Refusal, stallMs: number | undef
   if (call.passThrough !== undefined && refusal === call.refusal) {
     const { status, body, contentType } = call.passThrough;
     response.commit(status, { stream: false, contentType, contentLength: body.length });
-    await finishOrCut(response, body, stallMs);
-    return;
+    return finishOrCut(response, body, stallMs);
   }
   response.commit(rendered.status, { stream: false, contentType: 'application/json', contentLength: rendered.body.length });
-  await finishOrCut(response, rendered.body, stallMs);
+  return finishOrCut(response, rendered.body, stallMs);
 }
 
 /** A stream's verdict is given at its end; what the caller caused counts for nothing. */
@@ -201,14 +205,18 @@ function giveVerdict(call: Call): void {
 }
 
 /** The account's rate is counted by what the answer used; of one without an answer, what was expected stays counted. */
-function trueUpAccount(call: Call, figures: CallFigures | undefined): void {
+function trueUpAccount(call: Call, _deps: SettleDeps, { figures }: Ending): void {
   if (call.rateUse !== undefined && figures !== undefined && call.answer !== undefined) call.rateUse.trueUp(totalTokens(figures.usage));
 }
 
-function learn(call: Call, estimator: Estimator, figures: CallFigures | undefined): void {
+function learn(call: Call, { estimator }: SettleDeps, { figures }: Ending): void {
   // A count of tokens generates nothing: it would teach that answers are empty.
   if (figures?.usageSource !== 'provider' || call.operation === 'count_tokens') return;
   const { answer } = call;
   const outputChars = answer === undefined ? 0 : answer.kind === 'whole' ? answer.parsed.outputChars : answer.reader.outputChars;
   estimator.observe(shapeOf(call.key as CompiledKey, call.resolved as Resolved), figures.usage, outputChars);
+}
+
+function report(call: Call, deps: SettleDeps, { outcome, status, figures }: Ending): void {
+  deps.report(call, { outcome, status, figures, totalMs: deps.clock.monotonic() - call.timing.startedAt });
 }
