@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { QuotaUseResponse, type Clock, type EventsFrom, type LimitScope, type QuotaCheckpoint, type QuotaUse, type QuotaUseRequest, type QuotaWindow } from '@sluice/contracts';
 import { meterUnits, windowSpan } from '@sluice/limits';
 import { Agent, request } from 'undici';
@@ -44,12 +45,27 @@ export function createLedgerUse({ fetch, gatewayId, clock, scopes }: LedgerUseDe
   return async (except) => {
     const nowMs = clock.now();
     const spans = createSpans(nowMs);
-    for (const { levels, timeZone } of scopes()) for (const { limits } of levels) spans.of(limits.quotas, timeZone);
+    for await (const { levels, timeZone } of inTurns(scopes())) for (const { limits } of levels) spans.of(limits.quotas, timeZone);
     if (spans.all.length === 0) return { version: 1, savedAtMs: nowMs, windows: [] };
     const answer = await fetch({ gateway_id: gatewayId, except: [...except], spans: spans.all });
     if (answer.spans.length !== spans.all.length) throw new Error(`${spans.all.length} spans were asked for and ${answer.spans.length} came`);
-    return { version: 1, savedAtMs: nowMs, windows: [...usedWindows(scopes(), spans, answer.spans.map(groupByOwner))] };
+    const windows: QuotaCheckpoint['windows'][number][] = [];
+    for await (const window of usedWindows(inTurns(scopes()), spans, answer.spans.map(groupByOwner))) windows.push(window);
+    return { version: 1, savedAtMs: nowMs, windows };
   };
+}
+
+/** Scopes that are looked at in one turn of the event loop: about a millisecond of work. */
+const SCOPES_AT_ONCE = 500;
+
+/** Very many scopes are asked for while calls are served; these have their turn between. */
+async function* inTurns(scopes: Iterable<LimitScope>): AsyncIterable<LimitScope> {
+  let count = 0;
+  for (const scope of scopes) {
+    yield scope;
+    count += 1;
+    if (count % SCOPES_AT_ONCE === 0) await nextTurn();
+  }
 }
 
 /** The distinct spans of quota windows. Most workspaces have their plan's windows, and those are looked at once. */
@@ -77,9 +93,9 @@ function createSpans(nowMs: number) {
 type Owners = ReadonlyMap<string, readonly QuotaUse[]>;
 
 /** The windows, each once, in which one of these owners has used something. */
-function* usedWindows(scopes: Iterable<LimitScope>, spans: ReturnType<typeof createSpans>, byOwner: readonly Owners[]): Iterable<QuotaCheckpoint['windows'][number]> {
+async function* usedWindows(scopes: AsyncIterable<LimitScope>, spans: ReturnType<typeof createSpans>, byOwner: readonly Owners[]): AsyncIterable<QuotaCheckpoint['windows'][number]> {
   const left = new Set(byOwner.flatMap((owners) => [...owners.keys()]));
-  for (const { levels, timeZone } of scopes) {
+  for await (const { levels, timeZone } of scopes) {
     for (const { level, id, limits } of levels) {
       if (limits.quotas.length === 0 || !left.delete(`${level} ${id}`)) continue;
       const places = spans.of(limits.quotas, timeZone);

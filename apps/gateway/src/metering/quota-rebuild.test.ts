@@ -209,3 +209,20 @@ describe('quota counters that were lost', () => {
     });
   });
 });
+
+it('calls have their turn while the windows of very many workspaces are looked at', async () => {
+  const many = Array.from({ length: 20_000 }, (_, n): LimitScope => ({ tenantId: `t${n}`, timeZone: 'UTC', levels: [{ level: 'tenant', id: `t${n}`, limits: { quotas: [hour] } }] }));
+  const use = { tenant_id: 't19999', workspace_id: uuid(1), key_id: 'key00001', at_ms: 0, input_tokens: 1, output_tokens: 7, billed_nanousd: 0 };
+  let turns = 0;
+  let next: NodeJS.Immediate | undefined;
+  const count = (): void => {
+    turns += 1;
+    next = setImmediate(count);
+  };
+  count();
+  const ledger = createLedgerUse({ fetch: async ({ spans }) => ({ spans: spans.map(() => [use]) }), gatewayId: 'gw-1', clock: createFakeClock(0), scopes: () => many });
+  const { windows } = await ledger([]);
+  clearImmediate(next);
+  expect(windows).toEqual([{ level: 'tenant', id: 't19999', quota: 'hour', steps: [[0, 7]] }]);
+  expect(turns).toBeGreaterThan(20);
+});
