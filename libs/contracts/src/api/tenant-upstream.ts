@@ -37,7 +37,7 @@ export const PersonSession = z.strictObject({
 export type PersonSession = z.infer<typeof PersonSession>;
 
 /** sha-256 of a session's token, base64url. */
-const TokenDigest = z.string().regex(/^[\w-]{43}$/, 'must be a sha-256 digest in base64url');
+const TokenDigest = z.string().regex(/^[\w-]{43}$/, 'must be a sha-256 digest in base64url').meta({ examples: ['47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU'] });
 
 /** `POST /internal/people/sessions` (service token only): keeps a session that was opened; 204. */
 export const OpenedSession = z.strictObject({ token_digest: TokenDigest, session: PersonSession });

@@ -140,10 +140,10 @@ export function openOutbox(options: OutboxOptions): OpenedOutbox {
     item.done(undefined);
   };
 
-  /** Forces what is written to the disk, again and again while more comes that waits for it. */
+  /** Forces what is written to the disk; again at once only while somebody waits for more, because each time costs the disk a turn. */
   const sync = (): Promise<void> => {
     syncing ??= (async () => {
-      while (dirty) {
+      for (let due = dirty; due; due = dirty && awaitingSync.length > 0) {
         const [upTo, waiting] = [sequence, awaitingSync];
         dirty = false;
         awaitingSync = [];
@@ -257,6 +257,7 @@ export function openOutbox(options: OutboxOptions): OpenedOutbox {
       flush();
       closed = true;
       for (const timer of timers) clearInterval(timer);
+      await syncing;
       await sync();
       await writer.close().catch((error: unknown) => logger?.error({ err: error }, 'the last outbox segment may not be on the disk'));
       acks.save();
