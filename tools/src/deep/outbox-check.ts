@@ -8,6 +8,7 @@ export const outboxCheck: DeepCheck = {
   async run({ env }) {
     const scale = { ...LONG, kills: Number(env['OUTBOX_KILLS'] ?? LONG.kills), outageMs: Number(env['OUTBOX_OUTAGE_S'] ?? LONG.outageMs / 1000) * 1000 };
     const chosen = OUTBOX_LOSSES.filter(({ name }) => name.includes(env['OUTBOX_LOSS'] ?? ''));
+    if (chosen.length === 0) throw new RangeError(`OUTBOX_LOSS names none of the losses: ${OUTBOX_LOSSES.map(({ name }) => name).join('; ')}`);
     const stack = await startFullStack({ late: AbortSignal.timeout(300_000) });
     const faults: string[] = [];
     try {
