@@ -46,6 +46,15 @@ it('an alias names a catalogue model, and what the caller wrote is kept', () => 
 });
 
 it.each([
+  ['a\u0000b', 'a\ufffdb'],
+  ['half \ud83d of a pair', 'half \ufffd of a pair'],
+  [`${'x'.repeat(255)}\u{1f600}`, `${'x'.repeat(255)}\ufffd`],
+])('an end user that the ledger could not store (%j) costs no record', (user, recorded) => {
+  expect(resolve({ body: { user } }).resolved?.endUser).toBe(recorded);
+  expect(resolve({ operation: 'messages', body: { max_tokens: 1, metadata: { user_id: user } } }).resolved?.endUser).toBe(recorded);
+});
+
+it.each([
   ['secondary/sim-small', 'secondary'],
   ['primary/sim-small-v1', 'primary'],
   ['sim-small-v1', 'primary'],

@@ -3,6 +3,7 @@ import type { Clock, InboundCall, Model, Operation, Refusal } from '@sluice/cont
 import type { Call } from '../../call.ts';
 import type { CompiledConfig, CompiledKey } from '../../compiled-config.ts';
 import { billedPriceOf } from '../../metering/pricing.ts';
+import { recordedText } from '../../metering/recorded-text.ts';
 import type { Stage } from '../../stage.ts';
 import type { Planner } from '../route/planner.ts';
 import { isPlanRefusal } from '../route/static-plan.ts';
@@ -115,7 +116,7 @@ function forwardHeaders(headers: IncomingHttpHeaders): Readonly<Record<string, s
 function endUserOf(operation: Operation, body: Body): string | undefined {
   const metadata = body.metadata as { user_id?: unknown } | null | undefined;
   const user = operation === 'messages' ? metadata?.user_id : body.user;
-  return typeof user === 'string' && user !== '' ? user.slice(0, MAX_END_USER) : undefined;
+  return typeof user === 'string' && user !== '' ? recordedText(user, MAX_END_USER) : undefined;
 }
 
 /** The bound that the call's own dialect knows. Of OpenAI's two names a provider may know one only, so the larger counts. */

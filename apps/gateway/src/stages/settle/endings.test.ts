@@ -104,6 +104,12 @@ describe('after every kind of ending', () => {
     expect(new Set(gateway.settled.map((event) => event.request_id)).size).toBe(gateway.settled.length);
   });
 
+  it('a word of the provider for the end that no ledger could store is recorded in a form that it can', async () => {
+    const body = JSON.stringify({ choices: [{ index: 0, message: { content: 'Hi' }, finish_reason: `a\u0000b\ud83d${'x'.repeat(300_000)}` }] });
+    const { gateway } = await run((response) => response.writeHead(200).end(body), read);
+    expect(gateway.settled[0]?.finish_reason).toBe(`a\ufffdb\ufffd${'x'.repeat(96)}`);
+  });
+
   it('a client that leaves while it waits in the queue gives its place up and costs nothing', async () => {
     const { gateway, view, slots } = await run(
       scripts.hang,

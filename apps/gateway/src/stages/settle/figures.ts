@@ -2,7 +2,11 @@ import { ERROR_CATALOGUE, priceUsage, zeroUsage, type CallAttempt, type Outcome,
 import type { Call, CallFigures, Resolved } from '../../call.ts';
 import { estimatedInput } from '../../metering/estimated-input.ts';
 import { finalUsage, type SeenAnswer } from '../../metering/final-usage.ts';
+import { recordedText } from '../../metering/recorded-text.ts';
+import type { OpenAnswer } from '../../upstream/open-answer.ts';
 import { OUTCOME_OF_FAULT } from '../attempt/try-once.ts';
+
+const MAX_FINISH_REASON = 100;
 
 /** What is billed and recorded, final from here on; also completes the record of the attempt that answered. */
 export function figuresOf(call: Call, onFault: (error: unknown) => void): CallFigures {
@@ -54,8 +58,14 @@ function exactFigures(call: Call): CallFigures {
     usageSource: final.usageSource,
     costNanoUsd: costOf(call.attempts),
     billedNanoUsd,
-    finishReason: call.stoppedByQuota ? 'quota' : answer.kind === 'whole' ? answer.parsed.finishReason : answer.reader.finishReason,
+    finishReason: call.stoppedByQuota ? 'quota' : finishReasonOf(answer),
   };
+}
+
+/** The provider's word; a record with a long one would be larger than the spine takes. */
+function finishReasonOf(answer: OpenAnswer): string | undefined {
+  const reason = answer.kind === 'whole' ? answer.parsed.finishReason : answer.reader.finishReason;
+  return reason === undefined ? undefined : recordedText(reason, MAX_FINISH_REASON);
 }
 
 /** The figures of a call whose own cannot be computed (a provider's count beyond all sense): what was expected of it. */
