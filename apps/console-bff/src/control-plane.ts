@@ -1,4 +1,4 @@
-import { OwnSessions, Principal, PRINCIPAL_HEADER, SeenSessionResponse, type AcceptInvitationRequest, type Clock, type OpenedSession } from '@sluice/contracts';
+import { OwnSessions, Principal, PRINCIPAL_HEADER, SeenSessionResponse, type AcceptInvitationRequest, type ChangePasswordRequest, type Clock, type OpenedSession } from '@sluice/contracts';
 import { ProblemError, signPrincipal, type FieldFault } from '@sluice/service-kit';
 import { z } from 'zod';
 
@@ -39,6 +39,8 @@ export interface ControlPlane {
   sessionsOf(principal: Principal): Promise<readonly OpenedSession[]>;
   /** Ends sessions of the person; harmless when they have ended. */
   endSessions(principal: Principal, tokenDigests: readonly string[]): Promise<void>;
+  /** Also ends every session of the person. Throws 400 with the field that is wrong, 429 while the account is locked out. */
+  changePassword(principal: Principal, request: ChangePasswordRequest): Promise<void>;
   /** Throws 401 for an invitation that is not valid or a wrong password, 429 while the account is locked out. */
   acceptInvitation(request: AcceptInvitationRequest): Promise<void>;
   /** Undefined when the workspace, or the thing in it, is not there. */
@@ -141,6 +143,10 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     async endSessions(principal, tokenDigests) {
       if (tokenDigests.length === 0) return;
       const answer = await call('/internal/people/sessions/ended', { method: 'POST', headers: { ...json, ...signed(principal) }, body: JSON.stringify({ token_digests: tokenDigests }) });
+      if (answer.status !== 204) throw refusal(answer);
+    },
+    async changePassword(principal, request) {
+      const answer = await call('/internal/people/password', { method: 'POST', headers: { ...json, ...signed(principal) }, body: JSON.stringify(request) });
       if (answer.status !== 204) throw refusal(answer);
     },
     async acceptInvitation(request) {

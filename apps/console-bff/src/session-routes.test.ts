@@ -65,6 +65,36 @@ describe('session', () => {
   });
 });
 
+describe('the own password', () => {
+  const change = (token: string | undefined, body: object, headers: Record<string, string> = {}) => bff.ask(token, 'post', '/api/password', body, headers);
+  const GOOD = { old_password: PASSWORD, new_password: 'a new long password' };
+
+  it('is changed in the name of the person who is signed in, and ends each of their sessions at once and nobody else’s', async () => {
+    const [one, two, other] = [await bff.signIn(PERSON.email), await bff.signIn(PERSON.email), await bff.signIn('admin@acme-prod')];
+    expect((await bff.ask(two, 'get', '/api/session')).status).toBe(200);
+    const res = await change(one, GOOD);
+    expect([res.status, res.headers.get('set-cookie')]).toEqual([204, expect.stringMatching(/^sluice_session=;/)]);
+    expect(bff.upstream.lastPrincipal).toMatchObject({ userId: 'u-viewer@acme-prod' });
+    const after = await Promise.all([one, two, other].map(async (token) => (await bff.ask(token, 'get', '/api/session')).status));
+    expect(after).toEqual([401, 401, 200]);
+  });
+
+  it('stays with the field named when the old one is wrong or the new one too short, and the session goes on', async () => {
+    const token = await bff.signIn(PERSON.email);
+    const wrong = await change(token, { ...GOOD, old_password: 'wrong' });
+    expect([wrong.status, await wrong.json()]).toMatchObject([400, { errors: [{ path: 'old_password' }] }]);
+    const short = await change(token, { ...GOOD, new_password: 'short' });
+    expect([short.status, await short.json()]).toMatchObject([400, { errors: [{ path: 'new_password', message: 'must have at least 12 characters' }] }]);
+    expect((await bff.ask(token, 'get', '/api/session')).status).toBe(200);
+  });
+
+  it('is asked of nobody who is not signed in, and by no page of another origin', async () => {
+    expect((await change(undefined, GOOD)).status).toBe(401);
+    expect((await change(await bff.signIn(PERSON.email), GOOD, { origin: 'https://evil.test' })).status).toBe(403);
+    expect(bff.upstream.calls.filter((call) => call.includes('password'))).toEqual([]);
+  });
+});
+
 describe('a control plane that misbehaves', () => {
   it.each([
     { status: 500, body: 'sekret' },

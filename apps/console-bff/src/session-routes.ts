@@ -1,5 +1,5 @@
 import type { Express } from 'express';
-import { AcceptInvitationRequest, SessionRequest, SessionsView, SessionView } from '@sluice/contracts';
+import { AcceptInvitationRequest, ChangePasswordRequest, SessionRequest, SessionsView, SessionView } from '@sluice/contracts';
 import { parseBody, ProblemError, type ApiRoute } from '@sluice/service-kit';
 import { z } from 'zod';
 import type { ControlPlane } from './control-plane.ts';
@@ -19,6 +19,7 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
   { method: 'get', path: '/api/sessions', summary: 'The own sessions, newest first', auth: 'session', response: SessionsView },
   { method: 'delete', path: '/api/sessions', summary: 'Ends every own session but this one', auth: 'session', response: Ended },
   { method: 'delete', path: '/api/sessions/:sessionId', summary: 'Ends one of the own sessions', auth: 'session', status: 204 },
+  { method: 'post', path: '/api/password', summary: 'Changes the own password and ends every own session, this one too', auth: 'session', body: ChangePasswordRequest, status: 204 },
   { method: 'post', path: '/api/invitations', summary: 'Takes an invitation to a workspace', auth: 'none', body: AcceptInvitationRequest, status: 204 },
 ];
 
@@ -72,6 +73,14 @@ export function addSessionRoutes(app: Express, { sessions, controlPlane, session
 
   app.delete('/api/sessions/:sessionId', async (req, res) => {
     if (!(await sessions.endById((await sessionOf(req)).principal, req.params.sessionId))) throw notFound();
+    res.status(204).end();
+  });
+
+  app.post('/api/password', async (req, res) => {
+    const { principal } = await sessionOf(req);
+    await controlPlane.changePassword(principal, parseBody(ChangePasswordRequest, req));
+    sessions.forget(principal.userId);
+    clearSessionCookie(res);
     res.status(204).end();
   });
 

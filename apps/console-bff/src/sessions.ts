@@ -29,6 +29,8 @@ export interface Sessions {
   endById(principal: Principal, id: string): Promise<boolean>;
   /** Ends all of the person's but this one; how many. */
   endOthers(own: Session): Promise<number>;
+  /** All of a person's have ended at the control plane: they end here at once as well. */
+  forget(userId: string): void;
 }
 
 /** How long a session lasts, however busy it is. */
@@ -154,6 +156,9 @@ export function createSessions({ clock, controlPlane, ttlMs = SESSION_TTL_MS, li
       const others = (await controlPlane.sessionsOf(principal)).map(({ token_digest }) => token_digest).filter((digest) => digest !== tokenDigest);
       await endAll(principal, others);
       return others.length;
+    },
+    forget(userId) {
+      for (const [tokenDigest, { principal }] of known) if (principal.userId === userId) known.delete(tokenDigest);
     },
   };
 }

@@ -1,7 +1,7 @@
 import { lazy, Suspense, useState } from 'react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { consoleApi } from './api/console-api.ts';
-import { forgetPerson } from './api/query-client.ts';
+import { forgetPerson, sessionEnd } from './api/query-client.ts';
 import { Failure, Loading } from './parts/load-state.tsx';
 import { SignIn } from './session/sign-in.tsx';
 import { Shell } from './shell/shell.tsx';
@@ -25,7 +25,7 @@ function SignedIn() {
   if (session.data === null) {
     return (
       <SignIn
-        ended={wasSignedIn && !signedOut}
+        ended={wasSignedIn && !signedOut ? sessionEnd(queryClient) : undefined}
         onSignedIn={(signedIn) => {
           setSignedOut(false);
           queryClient.setQueryData(['session'], signedIn);

@@ -190,3 +190,40 @@ describe('alerts and webhooks', () => {
     expect(bff.asked.filter((call) => call.includes('webhooks'))).toEqual([]);
   });
 });
+
+describe('the own password', () => {
+  async function fill(user: ReturnType<typeof showConsole>['user'], again = 'a new long password'): Promise<void> {
+    await user.type(await screen.findByLabelText('Password now'), 'the old one');
+    await user.type(screen.getByLabelText('New password'), 'a new long password');
+    await user.type(screen.getByLabelText('New password again'), again);
+    await user.click(screen.getByRole('button', { name: 'Change password' }));
+  }
+
+  it('is changed with the old one; then the person is told so, signed out, and signs in again', async () => {
+    const { bff, user } = showConsole('/acme-prod/account', ({ routes }) => (routes['POST /api/password'] = { status: 204 }));
+    await fill(user);
+    expect(await screen.findByText(/Your password is changed, and you are signed out everywhere/)).toBeTruthy();
+    expect(bff.sent).toEqual([{ call: 'POST /api/password', body: { old_password: 'the old one', new_password: 'a new long password' } }]);
+    await user.type(screen.getByLabelText('E-mail address'), 'ada@acme.example');
+    await user.type(screen.getByLabelText('Password'), 'a new long password');
+    await user.click(screen.getByRole('button', { name: 'Sign in' }));
+    expect(await screen.findByRole('heading', { name: 'Your account' })).toBeTruthy();
+  });
+
+  it('stays when the old one is wrong, which is said at its field, and the person stays signed in', async () => {
+    const { user } = showConsole('/acme-prod/account', ({ routes }) => {
+      routes['POST /api/password'] = problem(400, 'The password was not changed', { errors: [{ path: 'old_password', message: 'is not the password you have' }] });
+    });
+    await fill(user);
+    const field = await screen.findByLabelText('Password now');
+    await waitFor(() => expect(field.getAttribute('aria-invalid')).toBe('true'));
+    expect(document.getElementById(field.getAttribute('aria-describedby') ?? '')?.textContent).toBe('is not the password you have');
+  });
+
+  it('is not sent while the two new ones differ', async () => {
+    const { bff, user } = showConsole('/acme-prod/account');
+    await fill(user, 'a new long passwort');
+    expect(await screen.findByText('is not the same as the new password')).toBeTruthy();
+    expect(bff.sent).toEqual([]);
+  });
+});

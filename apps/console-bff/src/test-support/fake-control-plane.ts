@@ -64,6 +64,12 @@ export async function startFakeControlPlane(clock: Pick<Clock, 'now'>): Promise<
     if (state.lastPrincipal === undefined) return { status: 401 };
     const { userId } = state.lastPrincipal;
     if (req.url === '/internal/people/sessions') return { status: 200, body: { rows: [...sessions.values()].filter(({ session }) => session.user_id === userId).toReversed() } };
+    if (req.url === '/internal/people/password') {
+      const { old_password } = JSON.parse(body) as { old_password: string };
+      if (old_password !== PASSWORD) return { status: 400, body: poison({ title: 'The password was not changed', errors: [{ path: 'old_password', message: 'is not the password you have' }] }) };
+      for (const [digest, { session }] of sessions) if (session.user_id === userId) sessions.delete(digest);
+      return { status: 204 };
+    }
     if (req.url === '/internal/people/sessions/ended') {
       for (const digest of (JSON.parse(body) as { token_digests: string[] }).token_digests) if (sessions.get(digest)?.session.user_id === userId) sessions.delete(digest);
       return { status: 204 };

@@ -5,16 +5,17 @@ import { Confirm } from '../parts/confirm.tsx';
 import { Instant } from '../parts/instant.tsx';
 import { Loaded } from '../parts/load-state.tsx';
 import { PageHead, Panel } from '../parts/page.tsx';
+import { PasswordForm } from './password-form.tsx';
 import { programInWords } from './program-in-words.ts';
 
-/** Where the person is signed in; any of it can be ended. */
+/** The person's own: where they are signed in, any of which can be ended, and their password. */
 export function Account() {
   const queryClient = useQueryClient();
   const sessions = useQuery({ queryKey: ['sessions'], queryFn: consoleApi.sessions });
   return (
     <>
-      <PageHead title="Your sessions">Where you are signed in. End what you do not know, and ask for a new password then.</PageHead>
-      <Panel title="Sessions">
+      <PageHead title="Your account">Where you are signed in, and your password.</PageHead>
+      <Panel title="Sessions" note="End what you do not know, and change your password then.">
         <Loaded query={sessions}>
           {(data) => (
             <div className="scroll-x">
@@ -50,6 +51,7 @@ export function Account() {
           )}
         </Loaded>
       </Panel>
+      <PasswordForm />
     </>
   );
 }

@@ -3,6 +3,7 @@ import type {
   AlertsView,
   BillingRequest,
   BillingView,
+  ChangePasswordRequest,
   CustomerOverride,
   DeliveriesView,
   KeysView,
@@ -62,6 +63,7 @@ export const consoleApi = {
   signIn: (email: string, password: string) => body<SessionView>('/api/session', json('POST', { email, password })),
   signOut: () => body<void>('/api/session', remove),
   acceptInvitation: (accept: AcceptInvitationRequest) => body<void>('/api/invitations', json('POST', accept)),
+  changePassword: (change: ChangePasswordRequest) => body<void>('/api/password', json('POST', change)),
   sessions: () => body<SessionsView>('/api/sessions'),
   endSession: (id: string) => body<void>(one('/api/sessions', id), remove),
 

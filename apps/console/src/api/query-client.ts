@@ -16,9 +16,19 @@ export function createQueryClient(): QueryClient {
   return client;
 }
 
+/** Why nobody is signed in any more, where it was not the person who signed out. */
+export type SessionEnd = 'over' | 'new-password';
+const END = ['session', 'end'];
+
 /** Drops everything that the page holds of the person who was signed in. */
-export function forgetPerson(client: QueryClient): void {
+export function forgetPerson(client: QueryClient, end: SessionEnd = 'over'): void {
+  client.setQueryData(END, end);
   client.setQueryData(['session'], null);
   client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' });
   client.getMutationCache().clear();
+}
+
+/** Why the last session of this page ended; `over` when nothing else is known. */
+export function sessionEnd(client: QueryClient): SessionEnd {
+  return client.getQueryData<SessionEnd>(END) ?? 'over';
 }

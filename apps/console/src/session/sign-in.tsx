@@ -3,10 +3,11 @@ import { useMutation } from '@tanstack/react-query';
 import type { SessionView } from '@sluice/contracts';
 import { consoleApi } from '../api/console-api.ts';
 import { ApiError } from '../api/http.ts';
+import type { SessionEnd } from '../api/query-client.ts';
 import { useCountdown, waitInWords } from '../parts/countdown.ts';
 
-/** `ended` when a session of this page was over without a sign-out. */
-export function SignIn({ ended, onSignedIn }: { ended: boolean; onSignedIn: (session: SessionView) => void }) {
+/** `ended` says why a session of this page is over, when it was without a sign-out. */
+export function SignIn({ ended, onSignedIn }: { ended: SessionEnd | undefined; onSignedIn: (session: SessionView) => void }) {
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
   const signIn = useMutation({ mutationFn: () => consoleApi.signIn(email, password), onSuccess: onSignedIn });
@@ -21,7 +22,8 @@ export function SignIn({ ended, onSignedIn }: { ended: boolean; onSignedIn: (ses
     <main className="sign-in">
       <form className="panel" onSubmit={submit}>
         <h1>Sign in to Sluice</h1>
-        {ended && !signIn.isError && <p className="notice">Your session has ended. Sign in again to go on where you were.</p>}
+        {ended === 'over' && !signIn.isError && <p className="notice">Your session has ended. Sign in again to go on where you were.</p>}
+        {ended === 'new-password' && !signIn.isError && <p className="notice good" role="status">Your password is changed, and you are signed out everywhere. Sign in with the new one.</p>}
         <label>
           E-mail address
           <input type="email" autoComplete="username" required value={email} onChange={(e) => setEmail(e.target.value)} />

@@ -36,5 +36,5 @@ export const PAGES = [
   { id: 'policy', title: 'Limits and policy', permission: 'policy:read', group: 'manage', component: lazy(async () => ({ default: (await import('../policy/policy.tsx')).PolicyPage })) },
   { id: 'members', title: 'Members', permission: 'members:write', group: 'manage', component: lazy(async () => ({ default: (await import('../members/members.tsx')).Members })) },
   { id: 'billing', title: 'Billing', permission: 'billing:read', group: 'manage', component: lazy(async () => ({ default: (await import('../billing/billing.tsx')).Billing })) },
-  { id: 'account', title: 'Your sessions', permission: undefined, group: undefined, component: lazy(async () => ({ default: (await import('../account/account.tsx')).Account })) },
+  { id: 'account', title: 'Your account', permission: undefined, group: undefined, component: lazy(async () => ({ default: (await import('../account/account.tsx')).Account })) },
 ] as const satisfies readonly ConsolePage[];

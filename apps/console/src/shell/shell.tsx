@@ -35,7 +35,7 @@ export function Shell({ session, onSignOut }: { session: SessionView; onSignOut:
           <WorkspaceSwitch slugs={slugs} slug={known ? slug : undefined} pageId={pageId} />
           {known && <Menu slug={slug} pageId={pageId} permissions={permissions} onChosen={() => setMenuOpen(false)} />}
           <div className="who">
-            <p title={session.email}>{known ? <Link to={urlOf(slug, 'account')} aria-label={`${session.email}: your sessions`}>{session.email}</Link> : session.email}</p>
+            <p title={session.email}>{known ? <Link to={urlOf(slug, 'account')} aria-label={`${session.email}: your account`}>{session.email}</Link> : session.email}</p>
             {known && <p className="muted">{session.roles[slug]} of {slug}</p>}
             <button type="button" onClick={onSignOut}>Sign out</button>
           </div>

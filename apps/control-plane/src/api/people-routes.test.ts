@@ -1,6 +1,7 @@
 import { PRINCIPAL_HEADER, type Principal } from '@sluice/contracts';
 import { signPrincipal } from '@sluice/service-kit';
 import { createFakeClock } from '@sluice/testing';
+import { createMemoryAccounts } from '../accounts/memory-accounts.ts';
 import { hashPassword } from '../session/password.ts';
 import { startTestPlane, TEST_SETTINGS, type TestPlane } from '../testing/start-test-plane.ts';
 
@@ -35,5 +36,60 @@ describe('sign-ins of people', () => {
     await signIn('wrong again');
     expect(audited('session.refused').at(-1)).toMatchObject({ actor: { kind: 'anonymous', address: '203.0.113.9' }, after: { suppressed: 30 } });
     expect(JSON.stringify(audited('session.refused'))).not.toMatch(/wrong|ada@/);
+  }, 30_000);
+});
+
+describe('a person’s own password', () => {
+  const cost = { N: 16, r: 1, p: 1 };
+  const OLD = 'the old password';
+  const NEW = 'a new long password';
+
+  async function start() {
+    const audited: Parameters<typeof createMemoryAccounts>[0] = [];
+    const accounts = createMemoryAccounts(audited);
+    await accounts.people.insert({ id: ADA.id, email: ADA.email, roles: { 'acme-prod': 'admin' }, passwordHash: await hashPassword(OLD, cost) }, { type: 'user.created', actor: { kind: 'operator', id: 'ops' }, target: { kind: 'users', id: ADA.id } });
+    audited.length = 0;
+    const ended: string[] = [];
+    let waitMs = 0;
+    const plane = await startTestPlane(
+      {
+        people: { find: async (email) => ({ ...ADA, passwordHash: accounts.people.hashOf(email) ?? '' }), byId: async () => undefined, beginAttempt: async () => waitMs, succeeded: async () => undefined },
+        personAccounts: accounts.people,
+        personSessions: { open: async () => undefined, seen: async () => undefined, of: async () => [], end: async () => 1, endOf: async (id) => void ended.push(id) },
+      },
+      clock,
+    );
+    const principal: Principal = { kind: 'person', userId: ADA.id, email: ADA.email, roles: { 'acme-prod': 'admin' } };
+    return {
+      plane,
+      audited,
+      ended,
+      accounts,
+      lock: () => (waitMs = 30_000),
+      change: (old_password: string, new_password: string) => plane.call('POST', '/internal/people/password', { old_password, new_password }, { ...bff, [PRINCIPAL_HEADER]: signPrincipal(principal, TEST_SETTINGS.principalKey, clock) }),
+      signIn: async (password: string) => (await plane.call('POST', '/internal/people/session', { email: ADA.email, password }, bff)).status,
+    };
+  }
+
+  it('is changed with the old one, signs in from then on, ends every session, and is audited without any password', async () => {
+    const { plane, change, signIn, ended, audited, accounts } = await start();
+    expect((await change(OLD, NEW)).status).toBe(204);
+    expect([await signIn(OLD), await signIn(NEW), ended]).toEqual([401, 200, [ADA.id]]);
+    expect(audited).toEqual([{ type: 'user.password_changed', actor: { kind: 'person', id: ADA.id, address: expect.any(String) }, target: { kind: 'users', id: ADA.id } }]);
+    expect((await accounts.people.find(ADA.id))?.roles).toEqual({ 'acme-prod': 'admin' });
+    await plane.close();
+  }, 30_000);
+
+  it('stays, and no session ends, when the old one is wrong, the new one is the old or too short, or the account is locked', async () => {
+    const { plane, change, ended, audited, lock } = await start();
+    for (const [old, next, path] of [['wrong', NEW, 'old_password'], [OLD, OLD, 'new_password'], [OLD, 'too short', 'new_password']] as const) {
+      const res = await change(old, next);
+      expect([res.status, await res.json()]).toMatchObject([400, { errors: [{ path }] }]);
+    }
+    lock();
+    const locked = await change(OLD, NEW);
+    expect([locked.status, locked.headers.get('retry-after')]).toEqual([429, '30']);
+    expect([ended, audited]).toEqual([[], []]);
+    await plane.close();
   }, 30_000);
 });

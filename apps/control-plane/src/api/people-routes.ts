@@ -1,7 +1,8 @@
-import { EndedSessions, OpenedSession, OwnSessions, PersonSessionRequest, PersonSessionResponse, SeenSession, SeenSessionResponse, type Clock, type Principal } from '@sluice/contracts';
+import { ChangePasswordRequest, EndedSessions, OpenedSession, OwnSessions, PersonSessionRequest, PersonSessionResponse, SeenSession, SeenSessionResponse, type Clock, type Principal } from '@sluice/contracts';
 import { ProblemError } from '@sluice/service-kit';
 import { createRefusedSignIns } from '../audit/refused-sign-ins.ts';
 import type { AuditInput } from '../config/config-repository.ts';
+import { changeOwnPassword, type OwnPasswordDeps } from '../session/own-password.ts';
 import type { People } from '../session/people.ts';
 import type { PersonSessions } from '../session/person-sessions.ts';
 import { actorOf } from './actor.ts';
@@ -11,7 +12,7 @@ import { route, type Route } from './route.ts';
 const TARGET = { kind: 'session', id: 'tenant-console' };
 
 /** Sign-in, sessions and sign-out of people, asked by the console's backends, which alone know the tokens. A record that cannot be written is only reported. */
-export function peopleRoutes(deps: { people: People; personSessions: PersonSessions; audit: AuditTrail; clock: Pick<Clock, 'now'>; onAuditError: (error: unknown) => void }): Route[] {
+export function peopleRoutes(deps: OwnPasswordDeps & { people: People; personSessions: PersonSessions; audit: AuditTrail; clock: Pick<Clock, 'now'>; onAuditError: (error: unknown) => void }): Route[] {
   const record = (input: AuditInput): void => void deps.audit.record(input).catch(deps.onAuditError);
   const refused = createRefusedSignIns({ clock: deps.clock, record });
   return [
@@ -84,6 +85,16 @@ export function peopleRoutes(deps: { people: People; personSessions: PersonSessi
         const ended = await deps.personSessions.end(id, call.body.token_digests);
         if (ended > 0) record({ type: 'session.ended', actor: { kind: 'person', id }, target: TARGET, after: { sessions: ended } });
       },
+    }),
+    route({
+      method: 'post',
+      path: '/internal/people/password',
+      auth: 'person',
+      tag: 'Internal',
+      summary: 'A person changes the own password, which ends all of their sessions',
+      body: ChangePasswordRequest,
+      status: 204,
+      handler: (call) => changeOwnPassword(deps, call.principal as Principal, call.body, actorOf(call)),
     }),
   ];
 }

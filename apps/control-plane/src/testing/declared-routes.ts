@@ -135,6 +135,7 @@ export const DECLARED_ROUTES: Readonly<Record<RouteAuth, readonly string[]>> = {
     'post /internal/workspaces/:slug/webhooks',
     'post /internal/workspaces/:slug/webhooks/:webhookId/test',
     'post /internal/workspaces/:slug/members',
+    'post /internal/people/password',
     'post /internal/people/sessions/ended',
     'get /internal/people/sessions',
     'get /internal/workspaces/:slug/webhooks',

@@ -50,3 +50,7 @@ export type MemberView = z.infer<typeof MemberView>;
 /** `POST /api/invitations`, without a session: 204, then the person signs in. Who has an account already gives its password. */
 export const AcceptInvitationRequest = z.strictObject({ invitation: z.string().min(20).max(100), password: z.string().min(12, 'must have at least 12 characters').max(200) });
 export type AcceptInvitationRequest = z.infer<typeof AcceptInvitationRequest>;
+
+/** `POST /api/password`: 204, then every session of the person has ended, this one too. */
+export const ChangePasswordRequest = z.strictObject({ old_password: z.string().min(1, 'is needed').max(500), new_password: z.string().min(12, 'must have at least 12 characters').max(500) });
+export type ChangePasswordRequest = z.infer<typeof ChangePasswordRequest>;
