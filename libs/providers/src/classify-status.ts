@@ -33,6 +33,9 @@ function kindOfWord(word: unknown): FaultKind | undefined {
   return typeof word === 'string' && Object.hasOwn(KIND_OF_WORD, word) ? KIND_OF_WORD[word] : undefined;
 }
 
+/** In place of a body that speaks of our account: the caller reads our own words. */
+export const NO_WORDS = Buffer.alloc(0);
+
 /** A fault from a status of 400 or above. The body goes along only where the caller may see it. */
 export function faultOf(kind: FaultKind, status: number, headers: AnswerHeaders, body: Buffer, nowMs: number): UpstreamFault {
   const retryAfterMs = parseRetryAfter(headers, nowMs);

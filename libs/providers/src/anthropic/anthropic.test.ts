@@ -92,4 +92,18 @@ describe('an error of an Anthropic provider', () => {
     expect([400, 401, 403, 413, 429, 500, 529].map((status) => classify(status))).toEqual(['caller', 'account', 'account', 'caller', 'rate_limited', 'server', 'overloaded']);
     expect(classify(400, '{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens"}}')).toBe('context_window');
   });
+  const told = (message: string) => JSON.stringify({ type: 'error', error: { type: 'invalid_request_error', message } });
+  it.each(['Your credit balance is too low to access the API.', 'You have reached your specified API usage limits. You will regain access on 2027-01-01 at 00:00 UTC.', 'This organization has been disabled.'])(
+    'that speaks of our account is the account\'s, whatever its status: %s',
+    (message) => {
+      expect(classify(400, told(message))).toBe('account');
+    },
+  );
+  it("that quotes the caller's values is the caller's, so that nobody can have the account left alone for all", () => {
+    expect(classify(400, told('messages: Unexpected role "Your credit balance is too low".'))).toBe('caller');
+    expect(classify(429, told('Unexpected value "is required for long context requests"'))).toBe('rate_limited');
+  });
+  it('because the account may not send a prompt this long rests no account', () => {
+    expect(classify(429, told('Extra usage is required for long context requests.'))).toBe('context_window');
+  });
 });

@@ -71,6 +71,12 @@ describe('an error of an OpenAI provider', () => {
   it('a prompt that is too long is its own kind', () => {
     expect(classify(400, '{"error":{"code":"context_length_exceeded"}}').kind).toBe('context_window');
   });
+  it('a request that is larger than the whole rate of the account is no rate limit, and our organisation stays unnamed', () => {
+    const fault = classify(429, '{"error":{"message":"Request too large for m in organization org-1 on tokens per min (TPM): Limit 30000, Requested 40000.","type":"tokens","code":"rate_limit_exceeded"}}');
+    expect(fault).toMatchObject({ kind: 'context_window', status: 429 });
+    expect(fault.body).toBeUndefined();
+    expect(classify(429, '{"error":{"message":"Rate limit reached for m","type":"tokens","code":"rate_limit_exceeded"}}').kind).toBe('rate_limited');
+  });
   it('waiting times are read from every form of header', () => {
     expect(classify(429, '{}', { 'retry-after': '7' }).retryAfterMs).toBe(7000);
     expect(classify(429, '{}', { 'retry-after-ms': '250', 'retry-after': '7' }).retryAfterMs).toBe(250);

@@ -53,6 +53,15 @@ describe('an account that the provider refuses', () => {
   });
 });
 
+it("a call larger than the account's whole rate ends alone: the account serves everybody else at once", async () => {
+  const reply: Reply = { status: 429, body: '{"error":{"message":"Request too large for m in organization org-1 on tokens per min (TPM): Limit 1, Requested 2.","code":"rate_limit_exceeded"}}' };
+  const under = createAttemptUnderTest({ primary: [reply, OK] }, ONE);
+  const { code, call } = await under.run();
+  expect([code, call.passThrough]).toEqual(['bad_request', undefined]);
+  expect(stateOf(under)).toEqual(['a:ok']);
+  expect((await under.run()).code).toBe('ok');
+});
+
 describe('a secret that is not there', () => {
   it('is named in the report, and its account is passed over, told once, until it is there', async () => {
     const under = createAttemptUnderTest({ primary: [OK], secondary: [OK] }, ONE);
