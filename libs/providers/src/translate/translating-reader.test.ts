@@ -66,6 +66,13 @@ describe('a stream in the other dialect', () => {
     expect(broken.text).not.toContain('message_stop');
   });
 
+  it('an error in the stream that speaks of the account or its rate is not the failure of the provider, which all customers share', () => {
+    const anthropicStart = ANTHROPIC_TOOL_STREAM.split(/(?<=\n\n)/).slice(0, 5).join('');
+    const openaiStart = OPENAI_TOOL_STREAM.split(/(?<=\n\n)/).slice(0, 3).join('');
+    expect(read(anthropic, chatStream, [Buffer.from(`${anthropicStart}event: error\ndata: {"type":"error","error":{"type":"rate_limit_error"}}\n\n`)]).reader.fault?.kind).toBe('rate_limited');
+    expect(read(openai, messageStream, [Buffer.from(`${openaiStart}data: {"error":{"code":"insufficient_quota"}}\n\n`)]).reader.fault?.kind).toBe('account');
+  });
+
   it('a stream that ends without a count has no usage; the caller still reads a number', () => {
     const without = OPENAI_TOOL_STREAM.replace(/data: \{[^\n]*"usage":\{[^\n]*\n\n/, '');
     const { reader, text } = read(openai, messageStream, [Buffer.from(without)]);

@@ -1,4 +1,5 @@
 import type { StreamReader } from '@sluice/contracts';
+import { kindOfError } from '../../classify-status.ts';
 import { parseData, type StreamFacts } from '../../event-reader.ts';
 import { asObject, textLength } from '../../token-count.ts';
 import { openaiUsage } from '../../openai/usage.ts';
@@ -108,7 +109,7 @@ export function createMessageEventReader(): StreamReader {
     if (chunk === undefined) return malformed(facts, 'an event of the stream is not a JSON object');
     const error = asObject(chunk.error);
     if (error !== undefined) {
-      facts.fault = { kind: 'server', status: 200, detail: `an error in the stream: ${String(error.code ?? error.type)}` };
+      facts.fault = { kind: kindOfError(error), status: 200, detail: `an error in the stream: ${String(error.code ?? error.type)}` };
       return '';
     }
     if (typeof chunk.model === 'string') facts.model ??= chunk.model;

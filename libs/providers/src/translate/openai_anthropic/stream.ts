@@ -1,4 +1,5 @@
 import type { InboundCall, StreamReader } from '@sluice/contracts';
+import { kindOfError } from '../../classify-status.ts';
 import { parseData, type StreamFacts } from '../../event-reader.ts';
 import { asObject, textLength, tokenCount } from '../../token-count.ts';
 import { anthropicUsage } from '../../anthropic/usage.ts';
@@ -114,8 +115,8 @@ export function createChatChunkReader(call: InboundCall, nowMs: () => number): S
       case 'message_stop':
         return head === '' ? early(facts) : stop(facts);
       case 'error': {
-        const type = asObject(data.error)?.type;
-        facts.fault = { kind: type === 'overloaded_error' ? 'overloaded' : 'server', status: 200, detail: `an error in the stream: ${String(type)}` };
+        const error = asObject(data.error) ?? {};
+        facts.fault = { kind: kindOfError(error), status: 200, detail: `an error in the stream: ${String(error.type)}` };
         return '';
       }
       default:
