@@ -1,3 +1,5 @@
+import type { SlotLease, SlotPool } from '@sluice/limits';
+import type { Call } from '../../call.ts';
 import { createAttemptUnderTest, OK, type Reply } from '../../testing/attempt-under-test.ts';
 import type { RawSnapshot } from '../../testing/sample-snapshot.ts';
 import { missingSecrets } from '../../upstream/secrets.ts';
@@ -51,6 +53,21 @@ describe('an account that the provider refuses', () => {
     expect([code, call.fallbackReason]).toEqual(['ok', 'error']);
     expect(stateOf(under)[0]).toBe('a:account_fault');
   });
+});
+
+it('a probe that would have to wait for a slot gives its place to others at once', async () => {
+  const under = createAttemptUnderTest({ primary: [{ status: 401 }, OK] }, ONE);
+  const { call } = await under.run();
+  const entry = call.plan?.entries[0] as NonNullable<Call['plan']>['entries'][0];
+  under.clock.advance(30_000);
+  const pool = under.capacity.pick(entry, call.config.version)?.pool as SlotPool;
+  const owner = call.key?.workspace as NonNullable<Call['key']>['workspace'];
+  const claim = { tenantId: owner.tenant.id, workspaceId: owner.workspace.uuid, priority: 'standard', costTokens: 1, maxSharePercent: 100, timeoutMs: 0 } as const;
+  const held = Array.from({ length: 5 }, () => pool.acquire(claim) as SlotLease);
+  expect(await under.run()).toMatchObject({ code: 'queue_timeout', tookMs: 0 });
+  for (const slot of held) slot.release();
+  expect((await under.run()).code).toBe('ok');
+  expect(stateOf(under)).toEqual(['a:ok']);
 });
 
 it("a call larger than the account's whole rate ends alone: the account serves everybody else at once", async () => {

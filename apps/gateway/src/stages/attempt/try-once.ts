@@ -95,7 +95,8 @@ async function attemptWith(call: Call, deps: TryDeps, plan: AttemptPlan, entry: 
   const queuedAt = deps.clock.monotonic();
   let slot: SlotOutcome | undefined;
   try {
-    const found = waitForSlot(call, deps.limits, plan, capacity.pool);
+    // Who waited with the place of a probe in hand would keep everybody from finding out that the provider is well again.
+    const found = waitForSlot(call, deps.limits, plan, capacity.pool, !pass.probe && use === 'use');
     slot = found instanceof Promise ? await found : found;
     // Of a slot that was free, nothing: a pause of this process is no wait for capacity.
     const queueMs = isSlot(slot) ? slot.waitMs : deps.clock.monotonic() - queuedAt;

@@ -8,8 +8,10 @@ export type SlotOutcome = SlotLease | 'timeout' | 'aborted' | LimitRefusal;
 /**
  * A slot of the provider's capacity, in the fair order. Whoever must wait is counted as queued at tenant, workspace and
  * key for as long as it waits, and refused where too many wait already.
+ *
+ * @param mayWait false takes a free slot or none.
  */
-export function waitForSlot(call: Call, limits: LimitStore, plan: AttemptPlan, pool: SlotPool): SlotLease | Promise<SlotOutcome> {
+export function waitForSlot(call: Call, limits: LimitStore, plan: AttemptPlan, pool: SlotPool, mayWait: boolean): SlotLease | 'timeout' | Promise<SlotOutcome> {
   const { workspace } = call.key as CompiledKey;
   const claim = {
     tenantId: workspace.tenant.id,
@@ -20,7 +22,8 @@ export function waitForSlot(call: Call, limits: LimitStore, plan: AttemptPlan, p
     timeoutMs: 0,
   };
   const free = pool.acquire(claim);
-  return free instanceof Promise ? waitInQueue(call, limits, plan, pool, claim) : free;
+  if (!(free instanceof Promise)) return free;
+  return mayWait ? waitInQueue(call, limits, plan, pool, claim) : 'timeout';
 }
 
 async function waitInQueue(call: Call, limits: LimitStore, plan: AttemptPlan, pool: SlotPool, claim: SlotRequest): Promise<SlotOutcome> {
