@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CallSettled, LimitScope } from '@sluice/contracts';
@@ -51,6 +51,18 @@ describe('quota counters over a kill', () => {
     const result = await second.keeper.restore([settled(1, 100), settled(2, 200), settled(3, 300)], () => scope, HERE);
     expect(result).toEqual({ restored: true, replayed: 1 });
     expect(await second.used()).toBe(600);
+  });
+
+  it('one call that is long at its end costs no more however many end before it', async () => {
+    const first = boot();
+    await first.keeper.restore([], () => scope, HERE);
+    for (let sequence = 2; sequence <= 50_000; sequence += 1) first.keeper.counted(1, sequence);
+    await first.keeper.save();
+    expect(statSync(join(dir, 'quota.json')).size).toBeLessThan(1_000);
+
+    const second = boot();
+    const result = await second.keeper.restore([settled(1, 100), settled(2, 200), settled(50_000, 200), settled(50_001, 300)], () => scope, HERE);
+    expect([result.replayed, await second.used()]).toEqual([2, 400]);
   });
 
   it('without a checkpoint everything on disk is counted', async () => {

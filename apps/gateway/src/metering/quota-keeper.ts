@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { EventsFrom, LEVELS, type CallSettled, type LimitScope, type LimitStore, type QuotaCheckpoint } from '@sluice/contracts';
 import { writeFileAtomic } from '@sluice/service-kit';
 import type { LedgerUse } from './ledger-use.ts';
+import { NumberRuns } from './number-runs.ts';
 
 const FILE = 'quota.json';
 const EVERY_MS = 1_000;
@@ -15,8 +16,8 @@ const SavedQuota = z.object({
   /** Every settled call up to here, of this epoch and all earlier ones, is in the counters. */
   epoch: z.int(),
   sequence: z.int(),
-  /** Sequences of this epoch beyond it that are in the counters too: calls do not end in the order of their records. */
-  ahead: z.array(z.int()),
+  /** Sequences of this epoch beyond it that are in the counters too, one or from-to: calls do not end in the order of their records. */
+  ahead: z.array(z.union([z.int(), z.tuple([z.int(), z.int()])])),
   /** Set while the ledger's part is missing: the calls that are counted all the same. */
   owed: z.array(EventsFrom).optional(),
   checkpoint: z.object({
@@ -72,7 +73,8 @@ export function createQuotaKeeper({ dir, limits, onFault, ledger, onOwed }: Quot
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const file = join(dir, FILE);
   let position = { epoch: 0, sequence: 0 };
-  const ahead = new Set<number>();
+  /** One call may be long at its end (a client that reads slowly), and all the others end before it: by runs, that is one run. */
+  const ahead = new NumberRuns();
   let owed: readonly EventsFrom[] | undefined;
   let asking: Promise<void> | undefined;
   const ended = new AbortController();
@@ -82,7 +84,7 @@ export function createQuotaKeeper({ dir, limits, onFault, ledger, onOwed }: Quot
   const save = async (): Promise<void> => {
     if (!dirty) return;
     dirty = false;
-    const saved: SavedQuota = { ...position, ahead: [...ahead], ...(owed === undefined ? {} : { owed: [...owed] }), checkpoint: mutable(await limits.checkpoint()) };
+    const saved: SavedQuota = { ...position, ahead: ahead.runs.map(([from, to]): [number, number] => [from, to]), ...(owed === undefined ? {} : { owed: [...owed] }), checkpoint: mutable(await limits.checkpoint()) };
     await writeFileAtomic(file, JSON.stringify(saved), 0o600);
   };
 
@@ -112,13 +114,15 @@ export function createQuotaKeeper({ dir, limits, onFault, ledger, onOwed }: Quot
       if (saved !== undefined) {
         await limits.restore(saved.checkpoint);
         position = { epoch: saved.epoch, sequence: saved.sequence };
-        for (const sequence of saved.ahead) ahead.add(sequence);
+        for (const run of saved.ahead) {
+          if (typeof run === 'number') ahead.add(run);
+          else ahead.add(...run);
+        }
       }
-      const savedAhead = new Set(saved?.ahead);
       let replayed = 0;
       let replayedTo = position;
       for (const event of settled) {
-        const inCheckpoint = event.epoch < position.epoch || (event.epoch === position.epoch && (event.sequence <= position.sequence || savedAhead.has(event.sequence)));
+        const inCheckpoint = event.epoch < position.epoch || (event.epoch === position.epoch && (event.sequence <= position.sequence || ahead.has(event.sequence)));
         if (inCheckpoint && !shared) continue;
         const scope = scopeOf(event);
         if (scope !== undefined) {
@@ -146,8 +150,8 @@ export function createQuotaKeeper({ dir, limits, onFault, ledger, onOwed }: Quot
         position = { epoch, sequence: 0 };
         ahead.clear();
       }
-      ahead.add(sequence);
-      while (ahead.delete(position.sequence + 1)) position.sequence += 1;
+      if (sequence === position.sequence + 1) position.sequence = ahead.takeFrom(sequence + 1) ?? sequence;
+      else if (sequence > position.sequence) ahead.add(sequence);
       dirty = true;
     },
     start() {
