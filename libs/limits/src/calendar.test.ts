@@ -25,4 +25,13 @@ describe('calendarOf', () => {
     expect(iso('Pacific/Kiritimati')).toEqual(['2026-11-30T10:00:00.000Z', '2026-12-31T10:00:00.000Z']);
     expect(iso('Pacific/Pago_Pago')).toEqual(['2026-12-01T11:00:00.000Z', '2027-01-01T11:00:00.000Z']);
   });
+
+  it('counts in UTC as the zones of the runtime do', () => {
+    for (const period of ['day', 'month'] as const) {
+      for (const iso of ['1969-12-31T23:59:59.999Z', '2024-02-29T00:00Z', '2024-02-29T23:59:59.999Z', '2026-11-30T12:00Z', '2027-01-01T00:00Z']) {
+        const ms = Date.parse(iso);
+        expect(calendarOf('UTC', period).periodAt(ms)).toEqual(calendarOf('Etc/UTC', period).periodAt(ms));
+      }
+    }
+  });
 });

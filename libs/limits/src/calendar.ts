@@ -5,6 +5,7 @@ export interface Period {
 }
 
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 /** Finding a period's ends takes a fraction of a millisecond, so the last few are kept. */
 const KEPT_PERIODS = 8;
 /** No zone is further from UTC than 14 hours; one more for a change of clocks. */
@@ -31,11 +32,23 @@ export function calendarOf(timeZone: string, period: 'day' | 'month'): Calendar 
   return made;
 }
 
-function createCalendar(timeZone: string, period: 'day' | 'month'): Calendar {
+/** Local dates of a zone, each as the UTC midnight of that date. */
+interface LocalDates {
+  dateAt(ms: number): number;
+  /** First instant whose local date is `date` or later. */
+  startOf(date: number): number;
+}
+
+/** Arithmetic alone: most tenants live in UTC, and the runtime's formatter takes 10 MB when it is first asked. */
+const UTC_DATES: LocalDates = {
+  dateAt: (ms) => Math.floor(ms / DAY_MS) * DAY_MS,
+  startOf: (date) => date,
+};
+
+function localDatesOf(timeZone: string): LocalDates {
   const format = new Intl.DateTimeFormat('en-US', { timeZone, calendar: 'gregory', year: 'numeric', month: 'numeric', day: 'numeric' });
 
-  /** The local date of an instant, as the UTC midnight of that date. */
-  const localDate = (ms: number): number => {
+  const dateAt = (ms: number): number => {
     let year = 0;
     let month = 1;
     let day = 1;
@@ -47,18 +60,23 @@ function createCalendar(timeZone: string, period: 'day' | 'month'): Calendar {
     return Date.UTC(year, month - 1, day);
   };
 
-  /** First instant whose local date is `date` or later. */
-  const startOf = (date: number): number => {
-    let before = date - FURTHEST_MS;
-    let after = date + FURTHEST_MS;
-    while (after - before > 1) {
-      const middle = Math.floor((before + after) / 2);
-      if (localDate(middle) >= date) after = middle;
-      else before = middle;
-    }
-    return after;
+  return {
+    dateAt,
+    startOf(date) {
+      let before = date - FURTHEST_MS;
+      let after = date + FURTHEST_MS;
+      while (after - before > 1) {
+        const middle = Math.floor((before + after) / 2);
+        if (dateAt(middle) >= date) after = middle;
+        else before = middle;
+      }
+      return after;
+    },
   };
+}
 
+function createCalendar(timeZone: string, period: 'day' | 'month'): Calendar {
+  const { dateAt, startOf } = timeZone === 'UTC' ? UTC_DATES : localDatesOf(timeZone);
   let last: Period | undefined;
   const recent: Period[] = [];
   const holds = (period: Period, ms: number): boolean => ms >= period.startMs && ms < period.endMs;
@@ -67,7 +85,7 @@ function createCalendar(timeZone: string, period: 'day' | 'month'): Calendar {
       if (last !== undefined && holds(last, ms)) return last;
       last = recent.find((period) => holds(period, ms));
       if (last !== undefined) return last;
-      const date = new Date(localDate(ms));
+      const date = new Date(dateAt(ms));
       const [year, month, day] = [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()];
       const first = period === 'day' ? Date.UTC(year, month, day) : Date.UTC(year, month, 1);
       const next = period === 'day' ? Date.UTC(year, month, day + 1) : Date.UTC(year, month + 1, 1);

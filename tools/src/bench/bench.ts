@@ -18,7 +18,7 @@ const SECTIONS: Readonly<Record<string, Section>> = {
   whole: benchWholeAnswers,
   chunks: benchChunks,
   'first-token': benchFirstToken,
-  'many-streams': (bench, rounds) => benchManyStreams(bench, Math.min(rounds, 3)),
+  'many-streams': (bench, rounds) => benchManyStreams(bench, Math.max(rounds, 7)),
   workspaces: (bench, rounds, seconds) => benchManyWorkspaces(bench, Math.min(rounds, 5), seconds),
   limits: ({ root }) => benchScript(root, 'libs/limits/bench/limits.bench.ts', 'target'),
   outbox: ({ root }) => benchScript(root, 'libs/events/bench/outbox.bench.ts', 'target'),

@@ -52,29 +52,65 @@ const anthropic: Wire = {
 };
 
 const framed = (text: string): string => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
+/** Microseconds since boot, in 16 digits: a clock that all processes of the machine share, and that nobody sets. */
+const stamp = (): string => String(process.hrtime.bigint() / 1000n).padStart(16, '0');
 
-/** One event with the time in it, `@<microseconds>@`, as long as all others. */
-function timedEvent(wire: Wire): string {
-  const stamp = `@${Math.round((performance.timeOrigin + performance.now()) * 1000)}@`;
-  const bare = wire.event(stamp).length;
-  return wire.event(stamp + 'x'.repeat(Math.max(0, EVENT_BYTES - bare)));
+/** A dialect's stream, made ready: an event is a beginning, the time as 16 digits of microseconds, and an end. */
+interface Play {
+  readonly begin: string;
+  readonly before: string;
+  readonly after: string;
+  readonly end: string;
 }
 
-function playStream(socket: Socket, wire: Wire, chunks: number, paceMs: number): void {
-  const startedAt = performance.now();
-  let sent = 1;
-  socket.write(HEAD + framed(wire.begin) + framed(timedEvent(wire)));
-  const next = (): void => {
-    if (socket.destroyed) return;
-    if (sent >= chunks) {
-      socket.write(`${framed(wire.end)}0\r\n\r\n`);
-      return;
-    }
-    socket.write(framed(timedEvent(wire)));
-    sent += 1;
-    setTimeout(next, Math.max(0, startedAt + sent * paceMs - performance.now()));
-  };
-  setTimeout(next, paceMs);
+function playOf(wire: Wire): Play {
+  const digits = '0'.repeat(16);
+  const bare = wire.event(`@${digits}@`).length;
+  const [before = '', after = ''] = framed(wire.event(`@${digits}@${'x'.repeat(Math.max(0, EVENT_BYTES - bare))}`)).split(digits);
+  return { begin: HEAD + framed(wire.begin), before, after, end: `${framed(wire.end)}0\r\n\r\n` };
+}
+
+const openaiPlay = playOf(openai);
+const anthropicPlay = playOf(anthropic);
+
+interface Playing {
+  readonly socket: Socket;
+  readonly play: Play;
+  readonly chunks: number;
+  readonly paceMs: number;
+  readonly startedAt: number;
+  sent: number;
+}
+
+/** All streams share one timer: a timer for each chunk would cost as much as the chunk. */
+const playing = new Set<Playing>();
+let ticking: NodeJS.Timeout | undefined;
+
+const timedEvent = ({ before, after }: Play): string => before + stamp() + after;
+
+function start(socket: Socket, play: Play, chunks: number, paceMs: number): void {
+  socket.write(play.begin + timedEvent(play), 'latin1');
+  playing.add({ socket, play, chunks, paceMs, startedAt: performance.now(), sent: 1 });
+  ticking ??= setInterval(tick, 1);
+}
+
+function tick(): void {
+  const now = performance.now();
+  for (const stream of playing) if (stream.startedAt + stream.sent * stream.paceMs <= now) step(stream);
+  if (playing.size > 0) return;
+  clearInterval(ticking);
+  ticking = undefined;
+}
+
+function step(stream: Playing): void {
+  const { socket, play, chunks } = stream;
+  if (socket.destroyed || stream.sent >= chunks) {
+    playing.delete(stream);
+    if (!socket.destroyed) socket.write(play.end, 'latin1');
+    return;
+  }
+  stream.sent += 1;
+  socket.write(timedEvent(play), 'latin1');
 }
 
 createServer((socket) => {
@@ -92,7 +128,7 @@ createServer((socket) => {
       const play = /"bench":\{"chunks":(\d+),"paceMs":(\d+)\}/.exec(pending.toString('latin1', head + 4, head + 4 + length));
       pending = pending.subarray(head + 4 + length);
       if (play === null) socket.write(whole);
-      else playStream(socket, headers.startsWith('POST /v1/messages') ? anthropic : openai, Number(play[1]), Number(play[2]));
+      else start(socket, headers.startsWith('POST /v1/messages') ? anthropicPlay : openaiPlay, Number(play[1]), Number(play[2]));
     }
   });
 }).listen(Number(process.env['PORT']), '127.0.0.1');

@@ -4,7 +4,7 @@ import { median, medianRatio, printFigures, printTarget } from './bench-report.t
 import type { BenchTargets, Target } from './bench-targets.ts';
 import type { StreamFigures, StreamLoad } from './stream-client.ts';
 
-type Load = Omit<StreamLoad, 'port' | 'key' | 'model'>;
+type Load = Omit<StreamLoad, 'port' | 'upstreamPort' | 'key' | 'model'>;
 type Round = StreamFigures & { readonly cpuUs: number };
 
 const MB = 1024 * 1024;
@@ -13,8 +13,8 @@ const PACE_MS = 10;
 const STREAMS = 32;
 const TRANSLATED = 'gateway, translated';
 
-async function play({ root, key }: BenchTargets, port: number, load: Load, model: StreamLoad['model'] = 'sim-small'): Promise<StreamFigures> {
-  const output = await runBenchScript(root, 'tools/src/bench/stream-client.ts', 'rest', { BENCH_LOAD: JSON.stringify({ ...load, port, key, model } satisfies StreamLoad) });
+async function play({ root, key, upstreamPort }: BenchTargets, port: number, load: Load, model: StreamLoad['model'] = 'sim-small'): Promise<StreamFigures> {
+  const output = await runBenchScript(root, 'tools/src/bench/stream-client.ts', 'rest', { BENCH_LOAD: JSON.stringify({ ...load, port, upstreamPort, key, model } satisfies StreamLoad) });
   return JSON.parse(output) as StreamFigures;
 }
 
@@ -81,6 +81,8 @@ export async function benchFirstToken(bench: BenchTargets, rounds: number, secon
 export async function benchManyStreams(bench: BenchTargets, rounds: number): Promise<void> {
   const load: Load = { streams: 512, chunks: 64, paceMs: 20, seconds: 0 };
   const results = await inTurns(bench, straight(bench), rounds, load);
+  const alone: StreamFigures[] = [];
+  for (let round = 1; round <= rounds; round += 1) alone.push(await play(bench, bench.upstreamPort, load));
   printFigures(
     `${load.streams} streams at once of ${load.chunks} chunks at a ${load.paceMs} ms pace, ${rounds} rounds; median / min / max. Delay is from the upstream's write to the client's read.`,
     ['CPU µs / chunk', 'delay p50 ms', 'delay p99 ms', 'delay max ms', 'chunks > 100 ms late', 'errors'],
@@ -90,7 +92,9 @@ export async function benchManyStreams(bench: BenchTargets, rounds: number): Pro
       columns: [all.map((r) => r.cpuUs), all.map((r) => r.delayP50Ms), all.map((r) => r.delayP99Ms), all.map((r) => r.delayMaxMs), all.map((r) => r.stalls), all.map((r) => r.errors)],
     })),
   );
+  console.log(`  latest chunk with nothing between client and upstream, which is what the two of them add: ${median(alone.map((round) => round.delayMaxMs)).toFixed(1)} ms`);
   printTarget('latest chunk through the gateway', median(results.get('gateway')?.map((round) => round.delayMaxMs) ?? []), 100, undefined, ' ms');
+  console.log(`  rounds with a chunk that was more than 100 ms late: ${results.get('gateway')?.filter((round) => round.stalls > 0).length} of ${rounds}`);
 }
 
 /** Resident memory of the gateway: idle since its start, and while 1,000 streams are open. */

@@ -8,6 +8,7 @@ import type { Stage } from '../../stage.ts';
 import { createBodyMemory, type BodyMemory } from './body-memory.ts';
 import { collectBody, type CollectedBody } from './collect-body.ts';
 import { createParseTurns, type ParseTurns } from './parse-turns.ts';
+import { createStartTurns, type StartTurns } from './start-turns.ts';
 import { duplicateTopLevelKey } from './top-level-keys.ts';
 
 /** Fields that decide about model, price, limits or output; two parsers must not disagree about them. */
@@ -26,13 +27,14 @@ export interface ReadBodyDeps {
   readonly silenceMs?: number;
   readonly memory?: BodyMemory;
   readonly turns?: ParseTurns;
+  readonly starts?: StartTurns;
 }
 
 /**
  * Reads the body within the workspace's cap and parses it once. No limit has been looked at yet, so what one tenant's bodies
  * take of memory and of the process's time is bounded here.
  */
-export function createReadBodyStage({ clock, silenceMs = DEFAULT_SILENCE_MS, memory = createBodyMemory(), turns = createParseTurns({ clock }) }: ReadBodyDeps): Stage {
+export function createReadBodyStage({ clock, silenceMs = DEFAULT_SILENCE_MS, memory = createBodyMemory(), turns = createParseTurns({ clock }), starts = createStartTurns() }: ReadBodyDeps): Stage {
   return {
     name: 'read_body',
     async run(call) {
@@ -48,11 +50,17 @@ export function createReadBodyStage({ clock, silenceMs = DEFAULT_SILENCE_MS, mem
         return true;
       });
       try {
-        const turn = collected.kind === 'whole' && collected.body.length > SMALL_BYTES ? turns.turn(tenant.id, call.cancel) : undefined;
-        if (turn !== undefined) await turn;
-        call.timing.bodyReadMs = clock.monotonic() - startedAt;
+        const readAt = clock.monotonic();
+        call.timing.bodyReadMs = readAt - startedAt;
         if (collected.kind !== 'whole') return incomplete(call, collected, maxBodyBytes, silenceMs);
-        return collected.body.length > SMALL_BYTES ? parseInTurn(call, collected.body, tenant.id) : parse(call, collected.body);
+        const start = starts.turn(tenant.id, collected.body.length, readAt, call.cancel);
+        if (start !== undefined) await start;
+        if (call.cancel.reason !== undefined) return cancelRefusal(call);
+        const large = collected.body.length > SMALL_BYTES;
+        const turn = large ? turns.turn(tenant.id, call.cancel) : undefined;
+        if (turn !== undefined) await turn;
+        if (start !== undefined || turn !== undefined) call.timing.bodyReadMs = clock.monotonic() - startedAt;
+        return large ? parseInTurn(call, collected.body, tenant.id) : parse(call, collected.body);
       } finally {
         memory.give(tenant.id, held);
       }
