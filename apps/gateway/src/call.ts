@@ -55,7 +55,10 @@ export interface ExcludedCandidate {
 
 /** What the body asks for, after aliases, pins, permissions and kill switches. */
 export interface Resolved {
+  /** Once a stream runs, without a body that was large. */
   readonly inbound: InboundCall;
+  /** Of the request as it came. */
+  readonly bodyBytes: number;
   /** As the caller wrote it. */
   readonly modelRequested: string;
   /** Candidate catalogue models in order of preference: the feature's model before the one that was asked for. */
@@ -130,6 +133,8 @@ export interface Call {
   // read body
   body: Buffer | undefined;
   json: Record<string, unknown> | undefined;
+  /** Gives back what the body took of the memory for bodies; for whoever needs it no longer, settle at the latest. */
+  freeBody: (() => void) | undefined;
   // resolve
   resolved: Resolved | undefined;
   // admit
@@ -156,6 +161,8 @@ export interface Call {
   /** Timers of the attempt stage, stopped by settle. */
   stopTimers: (() => void) | undefined;
   // relay, settle
+  /** Tokens that the text of a body comes to which was forgotten when its stream began. */
+  forgottenTextTokens: number | undefined;
   /** The last bytes of a stream, with its end marker: sent only after the record is on disk. */
   tail: Buffer | undefined;
   /** The relay ended the stream because a hard quota ran out in its middle. */

@@ -32,13 +32,13 @@ async function serveRaw(answer: string): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-function send(origin: string, timeouts: Partial<TransportTimeouts> = {}): Promise<{ status: number; body: string; fault: UpstreamFault | undefined }> {
+function send(origin: string, timeouts: Partial<TransportTimeouts> = {}, body = Buffer.from('{"a":1}')): Promise<{ status: number; body: string; fault: UpstreamFault | undefined }> {
   return new Promise((resolve) => {
     let status = 0;
     const chunks: Buffer[] = [];
     const done = (fault?: UpstreamFault) => resolve({ status, body: Buffer.concat(chunks).toString(), fault });
     transport.send(
-      { method: 'POST', origin, path: '/x', headers: ['content-type', 'application/json'], body: Buffer.from('{"a":1}') },
+      { method: 'POST', origin, path: '/x', headers: ['content-type', 'application/json'], body },
       { onHeaders: (code) => (status = code), onData: (chunk) => chunks.push(chunk), onEnd: () => done(), onError: done },
       { connectMs: 1_000, firstByteMs: 5_000, idleMs: 5_000, ...timeouts },
     );
@@ -61,10 +61,32 @@ describe('the transport', () => {
     expect(await send(origin)).toEqual({ status: 201, body: 'got {"a":1}', fault: undefined });
   });
 
+  it('sends a large body whole and with its length, time after time on kept connections', async () => {
+    const seen: { length: string | undefined; bytes: number; port: number | undefined }[] = [];
+    const origin = await serve((request, response) => {
+      let bytes = 0;
+      request.on('data', (chunk: Buffer) => (bytes += chunk.length));
+      request.on('end', () => {
+        seen.push({ length: request.headers['content-length'], bytes, port: request.socket.remotePort });
+        response.end('ok');
+      });
+    });
+    const body = Buffer.alloc(3_000_000, 'x');
+    for (let i = 0; i < 3; i += 1) expect(await send(origin, {}, body)).toMatchObject({ status: 200, fault: undefined });
+    expect(seen.map(({ length, bytes }) => [length, bytes])).toEqual(Array.from({ length: 3 }, () => ['3000000', 3_000_000]));
+    expect(new Set(seen.map(({ port }) => port)).size).toBeLessThan(3);
+  });
+
+  it('an answer that comes before a large body was taken is an answer', async () => {
+    const origin = await serve((_request, response) => response.writeHead(413, { connection: 'close' }).end('too large'));
+    expect(await send(origin, {}, Buffer.alloc(3_000_000, 'x'))).toMatchObject({ status: 413, body: 'too large' });
+  });
+
   it('nobody listening is a connection fault', async () => {
     const origin = await serve(() => undefined);
     servers.pop()?.close();
     expect((await send(origin)).fault?.kind).toBe('connect');
+    expect((await send(origin, {}, Buffer.alloc(100_000))).fault?.kind).toBe('connect');
   });
 
   it('a connection closed before an answer is a connection fault, after its head a truncation', async () => {

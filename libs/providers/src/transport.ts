@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { UpstreamFault, UpstreamRequest } from '@sluice/contracts';
 import { Agent, type Dispatcher } from 'undici';
 
@@ -53,6 +54,17 @@ const processTimers: NonNullable<TransportOptions['timers']> = {
   clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout),
 };
 
+/** A larger body is let go of when it is sent; undici keeps a buffer until the answer's end, and streams are long. */
+const LARGE_BYTES = 16 * 1024;
+
+/** A body of known length that holds its bytes no longer than until they are sent. */
+function sentOnce(body: Buffer): Readable {
+  const stream = new Readable({ read: () => undefined });
+  stream.push(body);
+  stream.push(null);
+  return stream;
+}
+
 export function createTransport({ timers = processTimers, keepAliveMs = 60_000, maxHeaderBytes = 64 * 1024 }: TransportOptions = {}): Transport {
   const agent = new Agent({ connect: CONNECT, keepAliveTimeout: keepAliveMs, maxHeaderSize: maxHeaderBytes, pipelining: 1 });
   return {
@@ -64,7 +76,7 @@ export function createTransport({ timers = processTimers, keepAliveMs = 60_000, 
           path: request.path,
           method: request.method,
           headers: request.headers,
-          body: request.body,
+          body: request.body.length > LARGE_BYTES ? sentOnce(request.body) : request.body,
           headersTimeout: timeouts.firstByteMs,
           bodyTimeout: timeouts.idleMs,
         },

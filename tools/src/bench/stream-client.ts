@@ -20,6 +20,8 @@ export interface StreamLoad {
   readonly seconds: number;
   /** `sim-small` is served in the client's dialect, `sim-translated` in the other one. */
   readonly model: 'sim-small' | 'sim-translated';
+  /** Characters of the request's text; 360 unless given. */
+  readonly promptChars?: number;
 }
 
 export interface StreamFigures {
@@ -38,7 +40,7 @@ export interface StreamFigures {
   stalls: number;
 }
 
-const { port, upstreamPort, key, streams, chunks, paceMs, seconds, model } = JSON.parse(process.env['BENCH_LOAD'] ?? '') as StreamLoad;
+const { port, upstreamPort, key, streams, chunks, paceMs, seconds, model, promptChars = 360 } = JSON.parse(process.env['BENCH_LOAD'] ?? '') as StreamLoad;
 const STALL_MS = 100;
 const STAMP = 0x40;
 /** What ends a chunked body, as a number of five bytes; nothing else that comes ends so. */
@@ -66,7 +68,7 @@ interface Seen {
 }
 
 function requestOf({ port, chunks, paceMs }: Course): Buffer {
-  const body = `{"model":"${model}","stream":true,"bench":{"chunks":${chunks},"paceMs":${paceMs}},"messages":[{"role":"user","content":"${'y'.repeat(360)}"}],"max_tokens":100}`;
+  const body = `{"model":"${model}","stream":true,"bench":{"chunks":${chunks},"paceMs":${paceMs}},"messages":[{"role":"user","content":"${'y'.repeat(promptChars)}"}],"max_tokens":100}`;
   return Buffer.from(
     `POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );

@@ -97,20 +97,28 @@ export async function benchManyStreams(bench: BenchTargets, rounds: number): Pro
   console.log(`  rounds with a chunk that was more than 100 ms late: ${results.get('gateway')?.filter((round) => round.stalls > 0).length} of ${rounds}`);
 }
 
-/** Resident memory of the gateway: idle since its start, and while 1,000 streams are open. */
+/** Resident memory of the gateway: idle since its start, while 1,000 streams are open, and while 200 run that began with long prompts. */
 export async function benchMemory(bench: BenchTargets): Promise<void> {
-  const { pid } = bench.gateway.process;
-  const idle = residentBytes(pid) ?? NaN;
-  let most = idle;
-  const playing = play(bench, bench.gateway.port, { streams: 1000, chunks: 20, paceMs: 250, seconds: 0 });
+  const idle = residentBytes(bench.gateway.process.pid) ?? NaN;
+  const short = await watchMemory(bench, { streams: 1000, chunks: 20, paceMs: 250, seconds: 0 });
+  console.log(`\nResident memory of the gateway, 1 run; ${short.figures.streams} streams opened at once, ${short.figures.errors} errors`);
+  printTarget('idle', idle / MB, 120, undefined, ' MB');
+  printTarget('most while 1,000 streams are open', Math.max(idle, ...short.samples) / MB, 250, undefined, ' MB');
+  const before = residentBytes(bench.gateway.process.pid) ?? NaN;
+  const long = await watchMemory(bench, { streams: 200, chunks: 5, paceMs: 3_000, seconds: 0, promptChars: 300_000 });
+  const running = long.samples.slice(Math.floor(long.samples.length / 2));
+  console.log(`  while ${long.figures.streams} streams run whose prompts had 300 kB each (${long.figures.errors} errors): ${(median(running) / MB).toFixed(0)} MB, ${(before / MB).toFixed(0)} before`);
+}
+
+/** Plays a load and looks at the gateway's memory each tenth of a second, bytes. */
+async function watchMemory(bench: BenchTargets, load: Load): Promise<{ readonly figures: StreamFigures; readonly samples: readonly number[] }> {
+  const samples: number[] = [];
+  const playing = play(bench, bench.gateway.port, load);
   let over = false;
   const done = playing.finally(() => (over = true));
   while (!over) {
-    most = Math.max(most, residentBytes(pid) ?? NaN);
+    samples.push(residentBytes(bench.gateway.process.pid) ?? NaN);
     await delay(100);
   }
-  const figures = await done;
-  console.log(`\nResident memory of the gateway, 1 run; ${figures.streams} streams opened at once, ${figures.errors} errors`);
-  printTarget('idle', idle / MB, 120, undefined, ' MB');
-  printTarget('most while 1,000 streams are open', most / MB, 250, undefined, ' MB');
+  return { figures: await done, samples };
 }

@@ -149,6 +149,7 @@ export function createAttemptUnderTest(replies: { readonly primary: Reply[]; rea
     const model = config.models.get('sim-small') as NonNullable<ReturnType<typeof config.models.get>>;
     const wanted: Omit<Resolved, 'plan'> = {
       inbound,
+      bodyBytes: inbound.bytes.length,
       modelRequested: 'sim-small',
       candidates: [model],
       pinned: false,

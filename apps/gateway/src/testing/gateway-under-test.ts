@@ -24,6 +24,7 @@ import { createFindPerson } from '../stages/authenticate/person.ts';
 import { createCacheStage } from '../stages/cache/cache.ts';
 import { createIdempotencyStage } from '../stages/idempotency/idempotency.ts';
 import { createPlaceStage } from '../stages/place/place.ts';
+import { createBodyMemory, type BodyMemoryBounds } from '../stages/read-body/body-memory.ts';
 import { createReadBodyStage } from '../stages/read-body/read-body.ts';
 import { createRelayStage } from '../stages/relay/relay.ts';
 import { createResolveStage } from '../stages/resolve/resolve.ts';
@@ -59,6 +60,7 @@ export interface GatewayOptions {
   readonly snapshot?: () => CompiledSnapshot | undefined;
   /** Uniform draws of decisions; the process's own unless given. */
   readonly draw?: () => number;
+  readonly bodyMemory?: Partial<BodyMemoryBounds>;
   readonly wrapLimits?: (limits: LimitStore) => LimitStore;
 }
 
@@ -105,7 +107,7 @@ export async function startGateway(options: GatewayOptions) {
   const pipeline = pipelineOf({
     authenticate: createAuthenticateStage({ clock, findPerson: createFindPerson({ principalKey: SAMPLE_PRINCIPAL_KEY, clock }) }),
     place: createPlaceStage({ baseDomain: 'sluice.localhost', cellId: 'cell-shared-1' }),
-    read_body: createReadBodyStage({ clock }),
+    read_body: createReadBodyStage({ clock, memory: createBodyMemory(options.bodyMemory) }),
     resolve: createResolveStage({ clock, planner }),
     idempotency: createIdempotencyStage(),
     cache: createCacheStage(),

@@ -1,36 +1,11 @@
-import {
-  isFault,
-  type InboundCall,
-  type PlannedAttempt,
-  type ProviderAdapter,
-  type StreamReader,
-  type UpstreamFault,
-  type UpstreamRequest,
-} from '@sluice/contracts';
-import type { AnswerHeaders, Transport, TransportCall, TransportHandlers } from '@sluice/providers';
-import type { CancelToken } from '../cancel-token.ts';
+import { isFault, type StreamReader, type UpstreamFault } from '@sluice/contracts';
+import type { AnswerHeaders, TransportCall, TransportHandlers } from '@sluice/providers';
+import type { UpstreamCall } from './upstream-call.ts';
 import type { OpenAnswer, StreamEnd, StreamOpenAnswer } from './open-answer.ts';
 
 const MAX_WHOLE_BYTES = 32 * 1024 * 1024;
 const MAX_ERROR_BYTES = 64 * 1024;
 const NO_BODY = Buffer.alloc(0);
-
-export interface UpstreamCall {
-  readonly transport: Transport;
-  readonly adapter: ProviderAdapter;
-  readonly request: UpstreamRequest;
-  readonly inbound: InboundCall;
-  readonly attempt: PlannedAttempt;
-  readonly attemptIndex: number;
-  readonly cancel: CancelToken;
-  readonly connectMs: number;
-  readonly firstByteMs: number;
-  readonly idleMs: number;
-  /** The provider is done with the call: its slot is free. Called exactly once, before or after the promise settles. */
-  onReleased(): void;
-  /** The first byte of the answer's head has come. */
-  onHeaders(): void;
-}
 
 /** A fault before anything could reach the caller, or `cancelled` when the caller gave up first. */
 export type FailedOpen = { readonly kind: 'failed'; readonly fault: UpstreamFault } | { readonly kind: 'cancelled' };
@@ -60,7 +35,9 @@ const MAX_BYTES: Readonly<Record<Reading, number>> = {
 
 /** One attempt on the wire; a class, so that its functions are made once and not per call. */
 class Exchange implements TransportHandlers {
-  readonly #call: UpstreamCall;
+  /** What was asked. Forgotten when a stream has begun: it holds the request's body, and streams are long. */
+  #call: UpstreamCall | undefined;
+  readonly #onReleased: () => void;
   readonly #resolve: (result: OpenAnswer | FailedOpen) => void;
   #decided = false;
   #released = false;
@@ -80,11 +57,12 @@ class Exchange implements TransportHandlers {
 
   constructor(call: UpstreamCall, resolve: (result: OpenAnswer | FailedOpen) => void) {
     this.#call = call;
+    this.#onReleased = call.onReleased;
     this.#resolve = resolve;
   }
 
   start(): void {
-    const { transport, request, cancel, connectMs, firstByteMs, idleMs } = this.#call;
+    const { transport, request, cancel, connectMs, firstByteMs, idleMs } = this.#asked();
     this.#wire = transport.send(request, this, { connectMs, firstByteMs, idleMs });
     if (this.#released) return;
     this.#unsubscribe = cancel.onCancel(() => this.#cancelled());
@@ -120,8 +98,12 @@ class Exchange implements TransportHandlers {
     this.#fail(fault);
   }
 
+  #asked(): UpstreamCall {
+    return this.#call as UpstreamCall;
+  }
+
   #readHead(status: number, headers: AnswerHeaders): void {
-    const call = this.#call;
+    const call = this.#asked();
     const contentType = String(headers['content-type'] ?? 'application/json');
     this.#status = status;
     this.#headers = headers;
@@ -192,7 +174,6 @@ class Exchange implements TransportHandlers {
   }
 
   #readEnd(): void {
-    const { adapter, inbound, attempt, attemptIndex } = this.#call;
     const status = this.#status;
     if (this.#reader !== undefined) {
       if (this.#reader.ended) {
@@ -203,6 +184,7 @@ class Exchange implements TransportHandlers {
     }
     this.#release();
     if (this.#decided) return;
+    const { adapter, inbound, attempt, attemptIndex } = this.#asked();
     const body = this.#body();
     switch (this.#reading) {
       case 'error':
@@ -230,7 +212,8 @@ class Exchange implements TransportHandlers {
   }
 
   #openStream(reader: StreamReader): void {
-    const { attempt, attemptIndex } = this.#call;
+    const { attempt, attemptIndex } = this.#asked();
+    this.#call = undefined;
     this.#stream = {
       kind: 'stream',
       attempt,
@@ -299,7 +282,7 @@ class Exchange implements TransportHandlers {
     if (this.#released) return;
     this.#released = true;
     this.#unsubscribe?.();
-    this.#call.onReleased();
+    this.#onReleased();
   }
 }
 

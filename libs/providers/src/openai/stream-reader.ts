@@ -6,7 +6,7 @@ import { otherChars } from './read-whole.ts';
 import { openaiUsage } from './usage.ts';
 
 /** Reads a stream of chat completion chunks; the usage chunk is kept from callers that did not ask for it. */
-export function createOpenaiStreamReader(call: InboundCall): StreamReader {
+export function createOpenaiStreamReader({ wantsUsage }: InboundCall): StreamReader {
   return createEventReader((event, facts) => {
     if (event.data === undefined) return 'forward';
     if (event.data === '[DONE]') {
@@ -30,7 +30,7 @@ export function createOpenaiStreamReader(call: InboundCall): StreamReader {
     for (const choice of choices) noteChoice(asObject(choice), facts);
     if (choices.length === 1 && asObject(chunk.usage) === undefined) facts.repeats = textOf(asObject(asObject(choices[0])?.delta));
     // Counts that cannot be used are no less the chunk that the caller did not ask for.
-    return asObject(chunk.usage) !== undefined && choices.length === 0 && !call.wantsUsage ? 'hide' : 'forward';
+    return asObject(chunk.usage) !== undefined && choices.length === 0 && !wantsUsage ? 'hide' : 'forward';
   });
 }
 

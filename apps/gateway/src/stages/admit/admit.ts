@@ -45,7 +45,7 @@ export function shapeOf(key: CompiledKey, resolved: Resolved): CallShape {
   return {
     workspace: key.workspace.workspace.slug,
     model: resolved.candidates[0].id,
-    bodyBytes: resolved.inbound.bytes.length,
+    bodyBytes: resolved.bodyBytes,
     choices: resolved.choices,
     maxOutputTokens: resolved.maxOutputTokens,
     defaultOutputTokens: key.workspace.policy.defaultOutputTokens,

@@ -2,7 +2,7 @@ const MIB = 1024 * 1024;
 const DEFAULTS: BodyMemoryBounds = { tenantBytes: 128 * MIB, processBytes: 512 * MIB, floorBytes: 16 * MIB };
 
 export interface BodyMemoryBounds {
-  /** What the unread bodies of a tenant may take together. */
+  /** What the bodies of a tenant may take together. */
   readonly tenantBytes: number;
   /** The same for all tenants; beyond it each may keep the floor only. */
   readonly processBytes: number;
@@ -11,7 +11,8 @@ export interface BodyMemoryBounds {
 }
 
 /**
- * Bounds the memory of bodies that are not read yet: they come before every limit, and a caller may take minutes for each.
+ * Bounds the memory that request bodies take, from their second read of the socket until nothing is sent again: they come
+ * before every limit, a caller may take minutes for each, and a provider for its answer.
  */
 export interface BodyMemory {
   /**

@@ -19,19 +19,20 @@ export function collectBody(request: IncomingMessage, maxBytes: number, silenceM
     let first: Buffer | undefined;
     let chunks: Buffer[] | undefined;
     let size = 0;
-    let settled = false;
+    /** Forgotten once it was called: a promise keeps what it was resolved with, and who can resolve it keeps the promise. */
+    let give: typeof resolve | undefined = resolve;
     let unsubscribe: () => void = () => undefined;
     const settle = (result: CollectedBody): void => {
-      if (settled) return;
-      settled = true;
+      const done = give;
+      if (done === undefined) return;
       clearTimeout(timer);
       unsubscribe();
       // The listeners stay, which costs less than to take them off: they must not keep what was collected.
-      first = chunks = undefined;
-      resolve(result);
+      first = chunks = give = undefined;
+      done(result);
     };
     const onData = (chunk: Buffer): void => {
-      if (settled) return;
+      if (give === undefined) return;
       timer.refresh();
       size += chunk.length;
       if (size > maxBytes) {
@@ -49,7 +50,7 @@ export function collectBody(request: IncomingMessage, maxBytes: number, silenceM
       settle({ kind: 'no_room' });
     };
     const onEnd = (): void => {
-      if (!settled) settle({ kind: 'whole', body: chunks === undefined ? (first ?? Buffer.alloc(0)) : Buffer.concat(chunks, size) });
+      if (give !== undefined) settle({ kind: 'whole', body: chunks === undefined ? (first ?? Buffer.alloc(0)) : Buffer.concat(chunks, size) });
     };
     const onClose = (): void => settle({ kind: 'gone' });
     const timer = setTimeout(() => settle({ kind: 'silence' }), silenceMs);

@@ -3,7 +3,7 @@ import { createCancelToken } from '../../cancel-token.ts';
 import { createBodyMemory } from './body-memory.ts';
 import { createParseTurns, type ParseTurns } from './parse-turns.ts';
 
-describe('memory of bodies that are not read yet', () => {
+describe('memory of request bodies', () => {
   const memory = () => createBodyMemory({ tenantBytes: 100, processBytes: 150, floorBytes: 20 });
 
   it('is bounded for a tenant, and is there again once a body is read', () => {

@@ -32,7 +32,7 @@ export interface ReadBodyDeps {
 
 /**
  * Reads the body within the workspace's cap and parses it once. No limit has been looked at yet, so what one tenant's bodies
- * take of memory and of the process's time is bounded here.
+ * take of the process's time is bounded here, and what they take of its memory, until they are needed no longer.
  */
 export function createReadBodyStage({ clock, silenceMs = DEFAULT_SILENCE_MS, memory = createBodyMemory(), turns = createParseTurns({ clock }), starts = createStartTurns() }: ReadBodyDeps): Stage {
   return {
@@ -49,21 +49,22 @@ export function createReadBodyStage({ clock, silenceMs = DEFAULT_SILENCE_MS, mem
         held = size;
         return true;
       });
-      try {
-        const readAt = clock.monotonic();
-        call.timing.bodyReadMs = readAt - startedAt;
-        if (collected.kind !== 'whole') return incomplete(call, collected, maxBodyBytes, silenceMs);
-        const start = starts.turn(tenant.id, collected.body.length, readAt, call.cancel);
-        if (start !== undefined) await start;
-        if (call.cancel.reason !== undefined) return cancelRefusal(call);
-        const large = collected.body.length > SMALL_BYTES;
-        const turn = large ? turns.turn(tenant.id, call.cancel) : undefined;
-        if (turn !== undefined) await turn;
-        if (start !== undefined || turn !== undefined) call.timing.bodyReadMs = clock.monotonic() - startedAt;
-        return large ? parseInTurn(call, collected.body, tenant.id) : parse(call, collected.body);
-      } finally {
+      if (held > 0) call.freeBody = () => {
         memory.give(tenant.id, held);
-      }
+        held = 0;
+      };
+      const readAt = clock.monotonic();
+      call.timing.bodyReadMs = readAt - startedAt;
+      if (collected.kind !== 'whole') return incomplete(call, collected, maxBodyBytes, silenceMs);
+
+      const start = starts.turn(tenant.id, collected.body.length, readAt, call.cancel);
+      if (start !== undefined) await start;
+      if (call.cancel.reason !== undefined) return cancelRefusal(call);
+      const large = collected.body.length > SMALL_BYTES;
+      const turn = large ? turns.turn(tenant.id, call.cancel) : undefined;
+      if (turn !== undefined) await turn;
+      if (start !== undefined || turn !== undefined) call.timing.bodyReadMs = clock.monotonic() - startedAt;
+      return large ? parseInTurn(call, collected.body, tenant.id) : parse(call, collected.body);
     },
   };
 

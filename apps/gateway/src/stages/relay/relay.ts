@@ -8,6 +8,7 @@ import type { LimitStore, Refusal } from '@sluice/contracts';
 import type { CompiledKey } from '../../compiled-config.ts';
 import type { Estimator } from '../../metering/estimator.ts';
 import { finalUsage } from '../../metering/final-usage.ts';
+import { forgetBody } from './forget-body.ts';
 import { createReaderWatch, type ReaderWatch } from './reader-watch.ts';
 import { cutStream } from './stream-ending.ts';
 import { StreamTopUp } from './stream-top-up.ts';
@@ -39,6 +40,7 @@ export function createRelayStage(deps: RelayDeps): Stage {
 
 function relayStream(call: Call, answer: StreamOpenAnswer, deps: RelayDeps, readers: ReaderWatch): Promise<Refusal | undefined> {
   const { response } = call;
+  forgetBody(call);
   if (!response.committed) {
     setAnswerHeaders(call);
     response.commit(200, { stream: true, contentType: answer.contentType });

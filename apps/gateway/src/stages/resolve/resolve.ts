@@ -46,6 +46,7 @@ export function createResolveStage({ clock, planner }: { clock: Clock; planner: 
       if ('code' in named) return named;
       const asked = {
         inbound: inboundCall(call, body),
+        bodyBytes: (call.body as Buffer).length,
         modelRequested: body.model as string,
         pinned: named.kind === 'given' && named.pinned,
         feature,

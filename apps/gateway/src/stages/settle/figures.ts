@@ -41,8 +41,7 @@ function exactFigures(call: Call): CallFigures {
     const fault = answer.kind === 'stream' ? answer.fault : undefined;
     attempt.outcome = fault !== undefined ? OUTCOME_OF_FAULT[fault.kind] : call.cancel.reason !== undefined || call.stoppedByQuota ? 'cancelled' : 'truncated';
   }
-  const expected = call.reservation?.inputTokens ?? 0;
-  const final = finalUsage(seen, seen.usage === undefined ? estimatedInput(expected, (call.resolved as Resolved).inbound.body) : expected);
+  const final = finalUsage(seen, seen.usage === undefined ? inputOf(call) : 0);
   // Where nothing was generated nothing is billed, but what the provider counted is our cost all the same.
   const owed = final.abortCase === 'no_bytes' && seen.usage !== undefined;
   const usage = owed ? seen.usage : final.usage;
@@ -66,6 +65,12 @@ function exactFigures(call: Call): CallFigures {
 function finishReasonOf(answer: OpenAnswer): string | undefined {
   const reason = answer.kind === 'whole' ? answer.parsed.finishReason : answer.reader.finishReason;
   return reason === undefined ? undefined : recordedText(reason, MAX_FINISH_REASON);
+}
+
+/** The input of a call that nobody counted. */
+function inputOf({ reservation, forgottenTextTokens, resolved }: Call): number {
+  const expected = reservation?.inputTokens ?? 0;
+  return forgottenTextTokens === undefined ? estimatedInput(expected, (resolved as Resolved).inbound.body) : Math.max(expected, forgottenTextTokens);
 }
 
 /** The figures of a call whose own cannot be computed (a provider's count beyond all sense): what was expected of it. */

@@ -67,6 +67,7 @@ export function createSettleStage(deps: SettleDeps): Stage {
     name: 'settle',
     async run(call) {
       call.stopTimers?.();
+      call.freeBody?.();
       if (call.answer?.kind === 'stream' && !call.answer.reader.ended) call.answer.abort();
       const faults: unknown[] = [];
       const note = (error: unknown): void => void faults.push(error);

@@ -10,7 +10,7 @@ import { JSON_TOOL } from './tools.ts';
 import { openaiUsageOf } from './usage.ts';
 
 /** A stream of Anthropic's message events as chat completion chunks, each built in one piece. */
-export function createChatChunkReader(call: InboundCall, nowMs: () => number): StreamReader {
+export function createChatChunkReader({ wantsUsage }: InboundCall, nowMs: () => number): StreamReader {
   /** What every chunk begins with, up to its delta. */
   let head = '';
   let started: Json = {};
@@ -92,7 +92,7 @@ export function createChatChunkReader(call: InboundCall, nowMs: () => number): S
     facts.ended = true;
     // A count from the stream's start says nothing of what was generated.
     if (!counted) facts.usage = undefined;
-    const usage = call.wantsUsage && facts.usage !== undefined ? `${head.slice(0, head.indexOf('{"index":0'))}],"usage":${JSON.stringify(openaiUsageOf(facts.usage))}}\n\n` : '';
+    const usage = wantsUsage && facts.usage !== undefined ? `${head.slice(0, head.indexOf('{"index":0'))}],"usage":${JSON.stringify(openaiUsageOf(facts.usage))}}\n\n` : '';
     return `${chunk('{}', JSON.stringify(finishReasonOf(stopReason, isJsonAnswer)))}${usage}data: [DONE]\n\n`;
   }
 

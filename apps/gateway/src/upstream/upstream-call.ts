@@ -1,0 +1,21 @@
+import type { InboundCall, PlannedAttempt, ProviderAdapter, UpstreamRequest } from '@sluice/contracts';
+import type { Transport } from '@sluice/providers';
+import type { CancelToken } from '../cancel-token.ts';
+
+/** One attempt to be sent, and whom to tell of it. */
+export interface UpstreamCall {
+  readonly transport: Transport;
+  readonly adapter: ProviderAdapter;
+  readonly request: UpstreamRequest;
+  readonly inbound: InboundCall;
+  readonly attempt: PlannedAttempt;
+  readonly attemptIndex: number;
+  readonly cancel: CancelToken;
+  readonly connectMs: number;
+  readonly firstByteMs: number;
+  readonly idleMs: number;
+  /** The provider is done with the call: its slot is free. Called exactly once, before or after the promise settles. */
+  readonly onReleased: () => void;
+  /** The first byte of the answer's head has come. */
+  onHeaders(): void;
+}
