@@ -32,6 +32,14 @@ describe('the last bytes', () => {
     expect(state.destroyed).toBe(true);
   });
 
+  it('a client that would take a large answer for hours, at the minimum rate, is cut too', async () => {
+    const { fake, state } = response(32 * 1024 * 1024);
+    const reading = setInterval(() => (state.bufferedBytes -= 2_000), 5);
+    await finishOrCut(fake, undefined, 100);
+    clearInterval(reading);
+    expect(state.destroyed).toBe(true);
+  });
+
   it('a client that reads slowly is not', async () => {
     const { fake, state, end } = response(1000);
     const reading = setInterval(() => {
