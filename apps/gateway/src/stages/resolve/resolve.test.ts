@@ -180,3 +180,9 @@ describe('a request that leaves its model open', () => {
     expect(needsOf({ messages: [{ role: 'user', content: 'x' }], ...body })).toEqual(needs);
   });
 });
+
+it.each([-1, 0.5, 1e300, 0])('a number of choices (%d) where there is only one changes nothing of what is reserved', (n) => {
+  for (const operation of ['messages', 'embeddings', 'count_tokens'] as const) {
+    expect(resolve({ operation, body: { max_tokens: 1, input: 'x', n, ...(operation === 'embeddings' ? { model: 'embedder' } : {}) } }).resolved?.choices).toBe(1);
+  }
+});

@@ -53,7 +53,7 @@ export function createResolveStage({ clock, planner }: { clock: Clock; planner: 
         tags,
         endUser: endUserOf(call.operation, body),
         maxOutputTokens: maxOutputOf(call.operation, body),
-        choices: typeof body.n === 'number' ? body.n : 1,
+        choices: call.operation === 'chat' && typeof body.n === 'number' ? body.n : 1,
         priceVersion: priceBook.version,
       };
       if (named.kind === 'open') {

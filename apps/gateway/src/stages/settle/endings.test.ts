@@ -1,7 +1,8 @@
+import { CallSettled } from '@sluice/contracts';
 import { eventually } from '@sluice/testing';
-import { startGateway, type GatewayOptions, type GatewayUnderTest } from '../../testing/gateway-under-test.ts';
+import { chatBody, startGateway, type GatewayOptions, type GatewayUnderTest } from '../../testing/gateway-under-test.ts';
 import { CHUNK_ROLE, CHUNK_STOP, CHUNK_USAGE, contentChunk, DONE, scripts, startScriptedUpstream, type Script } from '../../testing/scripted-upstream.ts';
-import type { RawSnapshot } from '../../testing/sample-snapshot.ts';
+import { SAMPLE_KEYS, type RawSnapshot } from '../../testing/sample-snapshot.ts';
 
 const FAST = { totalMs: 400, firstByteMs: 200, idleMs: 200 };
 
@@ -24,6 +25,9 @@ async function run(script: Script, act: (gateway: GatewayUnderTest) => Promise<u
 }
 
 const read = async (gateway: GatewayUnderTest, body: object = {}) => (await gateway.chat(body)).text();
+
+const post = async (gateway: GatewayUnderTest, path: string, body: object) =>
+  (await fetch(`${gateway.url}${path}`, { method: 'POST', headers: { authorization: `Bearer ${SAMPLE_KEYS.acme}` }, body: chatBody(body) })).text();
 
 /** Closes the connection once the stream's first bytes are here, or after `afterMs` without any. */
 async function leave(gateway: GatewayUnderTest, body: object, afterMs: number): Promise<void> {
@@ -84,6 +88,7 @@ const ENDINGS: readonly Ending[] = [
   { name: 'an end that cannot be recorded', script: scripts.whole, act: read, outcome: 'shed', options: fail('settled') },
   { name: 'a stream whose end cannot be recorded', script: scripts.stream(CHUNK_ROLE, contentChunk('Hi'), DONE), act: (g) => read(g, stream), outcome: 'shed', options: fail('settled') },
   { name: 'a model that no provider serves', script: scripts.whole, act: read, outcome: 'client_error', options: { change: (raw) => void Object.assign(raw.providers.primary as object, { enabled: false }) } },
+  { name: 'a message request with a number of choices below zero', script: scripts.status(400), act: (g) => post(g, '/v1/messages', { max_tokens: 9, n: -3 }), outcome: 'client_error', options: { change: (raw) => void Object.assign(raw.providers.primary as object, { dialect: 'anthropic' }) } },
   { name: 'a count beyond all sense', script: (response) => response.writeHead(200).end('{"choices":[],"usage":{"prompt_tokens":9007199254740991,"completion_tokens":1}}'), act: read, outcome: 'ok' },
   { name: 'a store that fails while a call leaves the queue', script: scripts.whole, act: (g) => Promise.all([read(g), read(g)]), outcome: 'internal_error', options: { wrapLimits: (limits) => ({ ...limits, leaveQueue: async (lease) => { await limits.leaveQueue(lease); throw new Error('the store is gone'); } }), change: oneSlot } },
 ];
@@ -102,6 +107,8 @@ describe('after every kind of ending', () => {
     expect(gateway.settlements).toHaveLength(gateway.calls.filter((call) => call.lease !== undefined).length);
     expect(gateway.settled.length).toBeLessThanOrEqual(gateway.started.length);
     expect(new Set(gateway.settled.map((event) => event.request_id)).size).toBe(gateway.settled.length);
+    // What the ledger cannot read is billed to nobody, and the outbox waits for it for ever.
+    for (const event of gateway.settled) expect(CallSettled.safeParse({ ...event, gateway_id: 'gw-1', epoch: 1, sequence: 1 }).error).toBeUndefined();
   });
 
   it('a word of the provider for the end that no ledger could store is recorded in a form that it can', async () => {
