@@ -27,7 +27,7 @@ async function run(script: Script, act: (gateway: GatewayUnderTest) => Promise<u
 const read = async (gateway: GatewayUnderTest, body: object = {}) => (await gateway.chat(body)).text();
 
 const post = async (gateway: GatewayUnderTest, path: string, body: object) =>
-  (await fetch(`${gateway.url}${path}`, { method: 'POST', headers: { authorization: `Bearer ${SAMPLE_KEYS.acme}` }, body: chatBody(body) })).text();
+  (await fetch(`${gateway.url}${path}`, { method: 'POST', headers: { authorization: `Bearer ${SAMPLE_KEYS.acme}`, 'content-type': 'application/json' }, body: chatBody(body) })).text();
 
 /** Closes the connection once the stream's first bytes are here, or after `afterMs` without any. */
 async function leave(gateway: GatewayUnderTest, body: object, afterMs: number): Promise<void> {
