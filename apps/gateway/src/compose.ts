@@ -6,6 +6,7 @@ import { childTraceparent, createIds, createLineLog, createMetrics, parseTracepa
 import { createChaosHooks } from './chaos/chaos-hooks.ts';
 import { comeBack } from './come-back.ts';
 import { createConfigClient } from './config/config-client.ts';
+import { composeUpstream } from './compose-upstream.ts';
 import type { GatewaySettings } from './environment.ts';
 import { createHeartbeats } from './http/heartbeats.ts';
 import { createGatewayServer } from './http/server.ts';
@@ -19,8 +20,6 @@ import { pipelineOf } from './pipeline.ts';
 import { createCallReport } from './report/call-report.ts';
 import { describeGateway } from './report/describe-gateway.ts';
 import { createGatewayMetrics } from './report/gateway-metrics.ts';
-import { accountAnomaly, breakerAnomaly } from './report/upstream-anomalies.ts';
-import { createUpstreamMetrics } from './report/upstream-metrics.ts';
 import { createHealthAnomalies } from './report/health-anomalies.ts';
 import { createKeyRefusals } from './report/key-refusals.ts';
 import { createLiveCounters } from './report/live-counters.ts';
@@ -34,7 +33,6 @@ import { asOtherRoutes, createApp } from './routes/app.ts';
 import { createSpendSource } from './routes/spend.ts';
 import { createAdmitStage } from './stages/admit/admit.ts';
 import { createCountingAttemptStage } from './stages/attempt/count-tokens.ts';
-import type { AccountChange } from './stages/attempt/send-attempt.ts';
 import { createAuthenticateStage } from './stages/authenticate/authenticate.ts';
 import { createFindPerson } from './stages/authenticate/person.ts';
 import { createCacheStage } from './stages/cache/cache.ts';
@@ -45,8 +43,6 @@ import { createRelayStage } from './stages/relay/relay.ts';
 import { createResolveStage } from './stages/resolve/resolve.ts';
 import { createPlanner } from './stages/route/planner.ts';
 import { createSettleStage } from './stages/settle/settle.ts';
-import { createBreakers } from './upstream/breakers.ts';
-import { createCapacity } from './upstream/capacity.ts';
 import { createHealthProbes } from './upstream/health-probes.ts';
 import { createRetryBudgets } from './upstream/retry-budgets.ts';
 import { createSecretResolver, missingSecrets } from './upstream/secrets.ts';
@@ -129,21 +125,8 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
   const providerFigures = createProviderFigures({ clock });
   const refusals = createRefusalAnomalies({ gatewayId: settings.gatewayId, cellId: settings.cellId, publisher: otherEvents, clock });
   const keyRefusals = createKeyRefusals({ gatewayId: settings.gatewayId, epoch: () => outbox.epoch, publisher: otherEvents, clock });
-  const capacity = createCapacity({ clock });
-  /** Of what is still configured; a provider or model that was taken out leaves the picture. */
-  const breakerReports = () => breakers.report().filter(({ provider, model }) => config.current()?.providers.has(provider) === true && config.current()?.models.has(model) === true);
-  const poolReports = () =>
-    capacity.report().filter((pool) => config.current()?.providers.get(pool.provider)?.credentials.some(({ id }) => id === pool.credential) === true);
-  const upstreamMetrics = createUpstreamMetrics(metrics, { breakers: breakerReports, pools: poolReports });
-  const breakers = createBreakers({
-    clock,
-    onChange: ({ provider, model, from, to }) => {
-      logger.warn({ provider, model, from, to }, 'a breaker changed its state');
-      upstreamMetrics.breakerChanged(provider, model, to);
-      if (to === 'half_open') return;
-      publishAnomaly(breakerAnomaly({ provider, model, to }));
-    },
-  });
+  const upstream = composeUpstream({ clock, logger, metrics, currentConfig: () => config.current(), publishAnomaly });
+  const { capacity, breakers, onAccount } = upstream;
   const gatewayMetrics = createGatewayMetrics(metrics, {
     inFlight: () => server.inFlight,
     configAgeMs: () => config.ageMs,
@@ -151,14 +134,6 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
     outbox: () => outbox.stats,
     droppedEvents: () => otherEvents.dropped + refusals.dropped,
   });
-  const onAccount = (change: AccountChange): void => {
-    const { to, requestId, ...account } = change;
-    if (to === 'accepted') logger.info({ request_id: requestId, ...account }, 'a provider accepts our account again');
-    else {
-      logger.error({ request_id: requestId, ...account }, 'a provider account cannot be used');
-      publishAnomaly(accountAnomaly(change));
-    }
-  };
   const estimator = createEstimator();
   const secrets = createSecretResolver(env, settings.secretsDir, settings.secretBox);
   const transport = createTransport();
@@ -187,8 +162,8 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
       retryBudget: createRetryBudgets({ clock }),
       onRecordFault: (call, error) => logger.error({ err: error, request_id: call.id }, 'the start of a call could not be recorded'),
       onAccount,
-      onPassed: upstreamMetrics.passed,
-      onRetry: upstreamMetrics.retried,
+      onPassed: upstream.metrics.passed,
+      onRetry: upstream.metrics.retried,
     }),
     relay: createRelayStage({
       limits,
@@ -217,7 +192,7 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
   const spend = createSpendSource({ url: settings.controlPlaneUrl, token: settings.controlPlaneToken, clock });
   let recovered = false;
   const currentConfig = () => (recovered ? config.current() : undefined);
-  const healthProbes = createHealthProbes({ clock, currentConfig, adapters, transport, breakers, capacity, secrets, onAccount, onResult: upstreamMetrics.probed });
+  const healthProbes = createHealthProbes({ clock, currentConfig, adapters, transport, breakers, capacity, secrets, onAccount, onResult: upstream.metrics.probed });
   const server = createGatewayServer({
     pipeline,
     otherRoutes: asOtherRoutes(createApp({ currentConfig, limits, spend, clock, ids, logger, baseDomain: settings.baseDomain, cellId: settings.cellId })),
@@ -248,7 +223,7 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
         limits,
         estimator,
         outbox: outbox.stats,
-        upstream: { breakers: breakerReports(), pools: poolReports(), providers: providerFigures.report(), missing_secrets: missingSecrets(config.current()?.providers.values() ?? [], secrets) },
+        upstream: { breakers: upstream.breakerReports(), pools: upstream.poolReports(), providers: providerFigures.report(), missing_secrets: missingSecrets(config.current()?.providers.values() ?? [], secrets) },
       }),
   });
   const admin = await startAdminServer({
