@@ -96,6 +96,14 @@ describe('a whole answer of OpenAI', () => {
   it('an error inside a 200 is a fault', () => {
     expect(read('{"error":{"code":"x"}}')).toMatchObject({ kind: 'server' });
   });
+  it('of many embeddings is read but for its numbers, of which nobody here needs any', () => {
+    const data = `[${Array.from({ length: 100 }, (_, index) => `{"index":${index},"embedding":[${'0.0123,'.repeat(500)}1]}`).join()}]`;
+    const large = `{"object":"list","data":${data},"model":"m","usage":{"prompt_tokens":8,"total_tokens":8}}`;
+    expect(read(large)).toMatchObject({ usage: { input: 8, output: 0 }, model: 'm' });
+    expect(read(large.replace('0.0123', '0.01.23'))).toMatchObject({ usage: { input: 8 } });
+    for (const broken of [large.slice(0, -1), large.slice(0, 300_000), large.replace('"model"', 'model'), large.replace('"data"', '"date"'), `${large}}`]) expect(isFault(read(broken))).toBe(true);
+    expect(read(`{"error":{"code":"x"},"data":${data}}`)).toMatchObject({ kind: 'server' });
+  });
   it('without usage the usage is unknown, and the text is measured', () => {
     expect(read('{"model":"m","choices":[{"message":{"content":"12345678"},"finish_reason":"stop"}]}')).toEqual({ usage: undefined, finishReason: 'stop', model: 'm', outputChars: 8 });
   });

@@ -1,11 +1,29 @@
 import type { UpstreamFault, WholeAnswer } from '@sluice/contracts';
 import { kindOfError, parseJson } from '../classify-status.ts';
+import { topLevelMembers } from '../json-splice.ts';
 import { asObject, textLength } from '../token-count.ts';
 import { openaiUsage } from './usage.ts';
 
+/** Embeddings of a thousand texts are some 20 MB of numbers: parsed, they stop the process for a quarter of a second, and take as much memory again. */
+const LARGE_BYTES = 256 * 1024;
+const OPEN_BRACKET = 0x5b;
+const EMPTY_LIST = Buffer.from('[]');
+
+/** The answer with its `data`, which says nothing about use, as an empty list; its numbers go to the caller unread. */
+function parseWithoutData(body: Buffer): unknown {
+  try {
+    const data = topLevelMembers(body).findLast(({ key }) => key === 'data');
+    if (data === undefined || body[data.valueStart] !== OPEN_BRACKET) return parseJson(body);
+    return parseJson(Buffer.concat([body.subarray(0, data.valueStart), EMPTY_LIST, body.subarray(data.valueEnd)]));
+  } catch {
+    // A name among the members cannot be read.
+    return undefined;
+  }
+}
+
 /** A whole chat completion or embedding answer. */
 export function readOpenaiWhole(body: Buffer): WholeAnswer | UpstreamFault {
-  const answer = asObject(parseJson(body));
+  const answer = asObject(body.length > LARGE_BYTES ? parseWithoutData(body) : parseJson(body));
   if (answer === undefined) return { kind: 'malformed', status: 200, detail: 'the answer is not a JSON object' };
   const error = asObject(answer.error);
   if (error !== undefined) return { kind: kindOfError(error), status: 200, detail: `an error in a 200 answer: ${String(error.code ?? error.type)}` };
