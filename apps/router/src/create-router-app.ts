@@ -1,8 +1,9 @@
 import type { Express, RequestHandler } from 'express';
-import { CreatePolicy, CreateRollout, DecisionsQuery, EvaluatePolicy, ReplayRollout, RolloutAction, type Clock, type DriftAnswer, type TenantProfileView } from '@sluice/contracts';
+import { CreatePolicy, CreateRollout, DecisionsQuery, EvaluatePolicy, HoldDrift, ReleaseDrift, ReplayRollout, RolloutAction, type Clock, type DriftAnswer, type TenantProfileView } from '@sluice/contracts';
 import { compilePolicy, type SignalTable, type TenantProfile } from '@sluice/routing';
 import { createApp, finishApp, parseBody, parseQuery, ProblemError, requireServiceToken, serveOpenApi, type Ids, type Logger } from '@sluice/service-kit';
 import { decisionView, verificationOf } from './decide/decision-view.ts';
+import type { DriftReactor } from './drift/drift-reactor.ts';
 import type { FeatureDrift } from './drift/feature-drift.ts';
 import { armsView } from './evaluate/arms-view.ts';
 import { evaluateLog } from './evaluate/evaluate-log.ts';
@@ -43,6 +44,7 @@ export interface RouterAppDeps {
   readonly signals: Pick<SignalTable, 'profile' | 'profiles'>;
   readonly averages: Pick<CallAverages, 'of'>;
   readonly drift: Pick<FeatureDrift, 'report'>;
+  readonly reactor: Pick<DriftReactor, 'order' | 'view'>;
 }
 
 /** The router's HTTP face but for the routes that are asked for every call. */
@@ -140,12 +142,26 @@ export function createRouterApp(deps: RouterAppDeps): { app: Express; close(): v
     if (profile === undefined) throw new ProblemError(404, 'Nothing was heard of this tenant');
     res.json(profileView(tenant, profile));
   });
-  app.get('/drift', onlyServices, (_req, res) => {
+  const drift = (): DriftAnswer => {
     const rewards = state().arms.summaries().map(({ model, rewards: n, driftStatistic, alarmedAtMs, calibration, recent }): DriftAnswer['rewards'][number] => ({
       model, n, statistic: driftStatistic, threshold: DRIFT_OPTIONS.threshold, ...(alarmedAtMs === undefined ? {} : { alarmed_at: new Date(alarmedAtMs).toISOString() }), calibration,
       ...(recent.n === 0 ? {} : { recent: { n: recent.n, calibration: recent.mean, cuts: recent.cuts, ...(recent.cutAtMs === undefined ? {} : { cut_at: new Date(recent.cutAtMs).toISOString() }) } }),
     }));
-    res.json({ ...deps.drift.report(published().extractor.names), rewards });
+    return { ...deps.drift.report(published().extractor.names), reactions: deps.reactor.view(), rewards };
+  };
+  app.get('/drift', onlyServices, (_req, res) => void res.json(drift()));
+  app.post('/drift/hold', onlyServices, async (req, res) => {
+    const { step, actor, reason } = parseBody(HoldDrift, req);
+    state();
+    good(await deps.reactor.order({ hold: step, actor: actor.id, reason }));
+    publisher.publish();
+    res.json(drift());
+  });
+  app.post('/drift/release', onlyServices, async (req, res) => {
+    const { actor, reason } = parseBody(ReleaseDrift, req);
+    state();
+    good(await deps.reactor.order({ actor: actor.id, reason }));
+    res.json(drift());
   });
 
   finishApp(app, { logger });

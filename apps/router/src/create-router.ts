@@ -1,11 +1,12 @@
 import type { RequestListener } from 'node:http';
-import type { Clock, EventHandler } from '@sluice/contracts';
-import { createSignalTable, type TenantSignalsState } from '@sluice/routing';
+import type { Clock, EventHandler, EventPublisher } from '@sluice/contracts';
+import { createSignalTable, type ReactionStep, type TenantSignalsState } from '@sluice/routing';
 import { createIds, type Logger, type Metrics } from '@sluice/service-kit';
 import type { RouterConfig } from './config/router-config.ts';
 import { createRouterApp } from './create-router-app.ts';
 import { createRecentRequests } from './decide/recent-requests.ts';
 import { createRouteDecider } from './decide/route-decider.ts';
+import { createDriftReactor } from './drift/drift-reactor.ts';
 import { createFeatureDrift } from './drift/feature-drift.ts';
 import { createFindCaller } from './http/caller.ts';
 import { createHotRoutes } from './http/hot-routes.ts';
@@ -29,6 +30,8 @@ const REQUESTS_FOR_MS = 10 * 60_000;
 interface SoftState {
   readonly signals: readonly (readonly [string, TenantSignalsState])[];
   readonly averages: readonly (readonly [string, ModelAverages])[];
+  /** Newest step of the reactions to drift that was published. */
+  readonly driftPublished?: number;
 }
 
 export interface RouterDeps {
@@ -46,6 +49,10 @@ export interface RouterDeps {
   /** Decisions that may wait for the store. */
   readonly maxWaiting?: number;
   readonly feedbackWaitMs?: number;
+  /** The highest step of the reactions to drift that is taken by itself; `watching`, none, when absent. */
+  readonly driftReactions?: ReactionStep;
+  /** Where their steps are published as audit events. */
+  readonly events?: Pick<EventPublisher, 'publish'> | undefined;
 }
 
 export interface Router {
@@ -69,6 +76,7 @@ export function createRouter(deps: RouterDeps): Router {
   const signals = createSignalTable();
   const averages = createCallAverages();
   const drift = createFeatureDrift();
+  const reactor = createDriftReactor({ keeper, drift, names: () => publisher.current?.compiled.extractor.names, highest: deps.driftReactions ?? 'watching', publisher: deps.events, clock, logger, onStep: (step) => figures.reacted(step) });
   const guard = createRolloutGuard();
   const replays = createReplays();
   const requests = createRecentRequests({ ttlMs: REQUESTS_FOR_MS });
@@ -89,7 +97,7 @@ export function createRouter(deps: RouterDeps): Router {
   const takeFeedback = createFeedback({ store, keeper, log, clock, ...(deps.feedbackWaitMs === undefined ? {} : { waitMs: deps.feedbackWaitMs }) });
   const findCaller = createFindCaller({ token: deps.token, config, clock });
   const desk = createPolicyDesk({ keeper, ids });
-  const { app, close: closeApp } = createRouterApp({ logger, token: deps.token, clock, ids, findCaller, store, keeper, log, desk, publisher, replays, guard, drift, signals, averages });
+  const { app, close: closeApp } = createRouterApp({ logger, token: deps.token, clock, ids, findCaller, store, keeper, log, desk, publisher, replays, guard, drift, reactor, signals, averages });
   const hot = createHotHandlers({
     decide,
     takeFeedback: async (items, caller) => {
@@ -103,6 +111,7 @@ export function createRouter(deps: RouterDeps): Router {
     const kept = soft as SoftState | undefined;
     signals.restore(kept?.signals ?? []);
     averages.restore(kept?.averages ?? []);
+    reactor.published = kept?.driftPublished ?? 0;
     for (const { workspace, request, decision, expiresAtMs, atMs } of saved) {
       if (request !== undefined) requests.add(workspace, request.id, { digest: request.digest, atMs, facts: { decision, provider: undefined, expiresAtMs, dryRun: false, signals: { difficulty: 0, pressure: 0, budgetUsed: 0 } } });
     }
@@ -113,6 +122,8 @@ export function createRouter(deps: RouterDeps): Router {
   function publish(): void {
     if (publisher.publish()) figures.published();
   }
+
+  const softState = (): SoftState => ({ signals: signals.state, averages: averages.state, driftPublished: reactor.published });
 
   async function seeNewModels(): Promise<void> {
     const fresh = (config()?.chatModels ?? []).filter((id) => keeper.state?.arms.has(id) === false);
@@ -157,7 +168,8 @@ export function createRouter(deps: RouterDeps): Router {
         await seeNewModels();
         await guardRollout();
         while ((await settleDue({ store, keeper, clock, defaultReward: deps.defaultReward })) > 0);
-        await store.commit({ soft: { signals: signals.state, averages: averages.state } satisfies SoftState });
+        await reactor.tick();
+        await store.commit({ soft: softState() });
       } catch (error) {
         logger.warn({ reason: error instanceof Error ? error.message.slice(0, 300) : 'unknown' }, 'the store is away; deciding by what is known');
       }
@@ -173,7 +185,7 @@ export function createRouter(deps: RouterDeps): Router {
       await replays.close();
       await log.close().catch((error: unknown) => logger.error({ waiting: log.waiting, err: error }, 'decisions could not be stored before the end'));
       await keeper.close();
-      if (keeper.state !== undefined) await store.commit({ soft: { signals: signals.state, averages: averages.state } satisfies SoftState }).catch(() => undefined);
+      if (keeper.state !== undefined) await store.commit({ soft: softState() }).catch(() => undefined);
       await store.close();
     },
   };

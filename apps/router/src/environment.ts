@@ -1,4 +1,4 @@
-import { SERVICE_TOKEN_ENV } from '@sluice/contracts';
+import { DriftStep, SERVICE_TOKEN_ENV } from '@sluice/contracts';
 import { SERVICE_ENV } from '@sluice/service-kit';
 import { z } from 'zod';
 
@@ -14,5 +14,6 @@ export const RouterEnv = z.object({
   AWS_ACCOUNT_ID: z.string().regex(/^\d{12}$/, 'must be 12 digits').optional(),
   SLUICE_REWARD_TIMEOUT_S: z.coerce.number().int().min(1).max(30 * 86_400).default(86_400),
   SLUICE_DEFAULT_REWARD: z.coerce.number().min(0).max(1).optional(),
+  SLUICE_DRIFT_REACTIONS: z.union([z.literal('off'), DriftStep.exclude(['watching'])]).default('rollback'),
 });
 export type RouterEnv = z.infer<typeof RouterEnv>;

@@ -1,15 +1,16 @@
 import { boundedLabel, type Metrics } from '@sluice/service-kit';
-import type { SignalTable } from '@sluice/routing';
+import { heightOf, stepOf, type SignalTable } from '@sluice/routing';
 import type { DecisionRow } from './store/router-store.ts';
 import type { Published } from './learn/publisher.ts';
 import type { WaitingLog } from './learn/waiting-log.ts';
-import type { RouterState } from './state/router-state.ts';
+import type { ReactionRecord, RouterState } from './state/router-state.ts';
 
 export interface RouterMetrics {
   decided(row: DecisionRow): void;
   refused(): void;
   feedback(status: number): void;
   published(): void;
+  reacted(step: Pick<ReactionRecord, 'kind' | 'to'>): void;
   /** Reads what is a state rather than an event. */
   read(): void;
 }
@@ -24,6 +25,9 @@ export function createRouterMetrics(metrics: Metrics, deps: { log: Pick<WaitingL
   const capped = metrics.gauge('sluice_router_rewards_capped', 'rewards not learned because one tenant had its share', ['model']);
   const age = metrics.gauge('sluice_router_snapshot_age_seconds', 'since the snapshot was published');
   const stage = metrics.gauge('sluice_router_rollout_stage', '1 for the stage of the running rollout', ['stage']);
+  const reaction = metrics.gauge('sluice_router_drift_step', 'step of the reactions to drift, 0 watching to 6 rollback');
+  const reactions = metrics.counter('sluice_router_drift_steps_total', 'steps of the reactions to drift', ['kind', 'to']);
+  const withheld = metrics.gauge('sluice_router_rewards_withheld', 'rewards not learned because the policy was frozen', ['model']);
   const difficulty = metrics.gauge('sluice_router_tenant_difficulty', 'length of answers, 0 to 1', ['tenant']);
   const pressure = metrics.gauge('sluice_router_tenant_pressure', 'share of requests throttled or shed, 0 to 1', ['tenant']);
   const tenantLabel = boundedLabel();
@@ -34,6 +38,7 @@ export function createRouterMetrics(metrics: Metrics, deps: { log: Pick<WaitingL
     refused: () => refusals.inc(),
     feedback: (status) => feedback.inc({ status: String(status) }),
     published: () => publications.inc(),
+    reacted: ({ kind, to }) => reactions.inc({ kind, to }),
     read: () => {
       waiting.set(deps.log.waiting);
       for (const [tenant, profile] of deps.signals.profiles(deps.nowMs())) {
@@ -44,7 +49,9 @@ export function createRouterMetrics(metrics: Metrics, deps: { log: Pick<WaitingL
       for (const one of state?.arms.summaries() ?? []) {
         learned.set({ model: modelLabel(one.model) }, one.learned);
         capped.set({ model: modelLabel(one.model) }, one.capped);
+        withheld.set({ model: modelLabel(one.model) }, one.withheld);
       }
+      if (state !== undefined) reaction.set(heightOf(stepOf(state.reaction)));
       stage.reset();
       if (state?.running !== undefined) stage.set({ stage: state.running.stage }, 1);
       const current = deps.current();

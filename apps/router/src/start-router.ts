@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { portsFrom, SERVICE_TOKEN_ENV, systemClock } from '@sluice/contracts';
-import { createSpineClients } from '@sluice/events';
+import { createSnsPublisher, createSpineClients } from '@sluice/events';
 import { createMetrics, listenOn, loadConfig, startAdminServer, type Listening, type Logger } from '@sluice/service-kit';
 import { followConfig } from './config/config-follower.ts';
 import { createRouter } from './create-router.ts';
@@ -37,6 +37,8 @@ export async function startRouter({ env, logger }: { env: Record<string, string 
     metrics,
     rewardTimeoutMs: config.SLUICE_REWARD_TIMEOUT_S * 1_000,
     defaultReward: config.SLUICE_DEFAULT_REWARD,
+    driftReactions: config.SLUICE_DRIFT_REACTIONS === 'off' ? 'watching' : config.SLUICE_DRIFT_REACTIONS,
+    events: createSnsPublisher({ spine, logger }),
   });
   const consumers = startConsumers({ spine, usage: router.usage, refusals: router.refusals, logger, metrics });
   const opened: Listening[] = [];

@@ -48,6 +48,15 @@ describe('the router behind the operator API', () => {
     expect(test.audited.filter(({ type }) => type === 'rollout.abort')).toMatchObject([{ target: { kind: 'rollout', id: '01J' }, after: { reason: 'it is worse' } }]);
   });
 
+  it('has its reactions to drift held and released by who is signed in, audited', async () => {
+    expect((await test.call('POST', '/api/router/drift/hold', { step: 'rollback', reason: 'it is worse' })).status).toBe(400);
+    expect((await test.call('POST', '/api/router/drift/hold', { step: 'freeze', reason: 'the judge is broken' })).status).toBe(200);
+    expect((await test.call('POST', '/api/router/drift/release', { reason: 'it is mended' })).status).toBe(200);
+    const actor = { kind: 'person', id: 'ops' };
+    expect(asked.map(({ request, body }) => [request, body])).toEqual([['POST /drift/hold', { step: 'freeze', reason: 'the judge is broken', actor }], ['POST /drift/release', { reason: 'it is mended', actor }]]);
+    expect(test.audited.filter(({ type }) => type.startsWith('drift.'))).toMatchObject([{ type: 'drift.hold', target: { kind: 'router', id: 'drift' } }, { type: 'drift.release' }]);
+  });
+
   it('is never asked for another path by an id', async () => {
     await test.call('POST', `/api/router/rollouts/${encodeURIComponent('../policies')}/start`, { reason: 'a test' });
     expect(asked.map(({ request }) => request)).toEqual(['POST /rollouts/..%2Fpolicies/start']);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ArmsAnswer, DecisionsAnswer, DecisionsQuery, DriftAnswer, PoliciesAnswer, ReplayRollout, RolloutAction, RolloutsAnswer, RolloutView, TenantsAnswer } from '@sluice/contracts';
+import { ArmsAnswer, DecisionsAnswer, DecisionsQuery, DriftAnswer, HoldDrift, PoliciesAnswer, ReplayRollout, RolloutAction, RolloutsAnswer, RolloutView, TenantsAnswer } from '@sluice/contracts';
 import { actorOf, param } from './actor.ts';
 import type { AuditTrail } from './ports.ts';
 import type { RouterClient } from '../router/router-client.ts';
@@ -7,6 +7,7 @@ import { route, type Route, type RouteCall } from './route.ts';
 
 /** Who acts is the signed-in operator, never what a body says. */
 const Reasoned = RolloutAction.omit({ actor: true });
+const Hold = HoldDrift.omit({ actor: true });
 const Replay = ReplayRollout.omit({ actor: true });
 
 /** The router's own picture and its rollouts, for operators: passed on with the control plane's token and the operator's name. */
@@ -14,8 +15,8 @@ export function routerRoutes({ router, audit }: { router: RouterClient; audit: A
   const read = (path: string, summary: string, response: z.ZodType): Route =>
     route({ method: 'get', path: `/api/router/${path}`, auth: 'viewer', tag: 'Router', summary, response, handler: () => router.get(`/${path}`) });
 
-  async function act(call: RouteCall<unknown, unknown>, path: string, type: string, id: string, body: object): Promise<unknown> {
-    await audit.record({ type, actor: actorOf(call), target: { kind: 'rollout', id }, after: body });
+  async function act(call: RouteCall<unknown, unknown>, path: string, type: string, id: string, body: object, kind = 'rollout'): Promise<unknown> {
+    await audit.record({ type, actor: actorOf(call), target: { kind, id }, after: body });
     return router.post(path, { ...body, actor: { kind: 'person', id: call.operator?.user ?? 'unknown' } });
   }
 
@@ -47,6 +48,26 @@ export function routerRoutes({ router, audit }: { router: RouterClient; audit: A
         handler: (call) => act(call, `/rollouts/${encodeURIComponent(param(call, 'id'))}/${action}`, `rollout.${action}`, param(call, 'id'), call.body),
       }),
     ),
+    route({
+      method: 'post',
+      path: '/api/router/drift/hold',
+      auth: 'operator',
+      tag: 'Router',
+      summary: 'Keeps the reactions to drift at a step, with a reason',
+      body: Hold,
+      response: DriftAnswer,
+      handler: (call) => act(call, '/drift/hold', 'drift.hold', 'drift', call.body, 'router'),
+    }),
+    route({
+      method: 'post',
+      path: '/api/router/drift/release',
+      auth: 'operator',
+      tag: 'Router',
+      summary: 'Gives the reactions to drift back to the detectors, with a reason',
+      body: Reasoned,
+      response: DriftAnswer,
+      handler: (call) => act(call, '/drift/release', 'drift.release', 'drift', call.body, 'router'),
+    }),
     route({
       method: 'post',
       path: '/api/router/replay',

@@ -58,6 +58,8 @@ export const DECLARED_ROUTES: Readonly<Record<RouteAuth, readonly string[]>> = {
     'get /api/workspaces/:slug/policy',
   ],
   operator: [
+    'post /api/router/drift/hold',
+    'post /api/router/drift/release',
     'post /api/router/replay',
     'post /api/router/rollouts/:id/abort',
     'post /api/router/rollouts/:id/reset',

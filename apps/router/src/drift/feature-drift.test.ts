@@ -80,7 +80,7 @@ describe('drift of a model\'s rewards', () => {
     const arms = createLearnedArms();
     learn(arms, 1, 50, 0.8);
     const old = arms.state.map(({ window: _window, cuts: _cuts, ...rest }) => rest);
-    expect(createLearnedArms(old).summaries()[0]?.recent).toEqual({ n: 0, mean: 0, cuts: 0, cutAtMs: undefined });
+    expect(createLearnedArms(old).summaries()[0]?.recent).toMatchObject({ n: 0, mean: 0, cuts: 0, cutAtMs: undefined });
   });
 
   it('is shown by GET /drift', async () => {

@@ -14,9 +14,13 @@ const OFF = 4;
 
 type Level = DriftAnswer['arm_mix']['level'];
 
-/** Compares the newest decisions with the first ones of this process: features, the mix of chosen models; and whether the newest were drawn as they say. */
+/** Compares the newest decisions with the first ones since the start, or since the last shift that was reacted to: features, the mix of chosen models; and whether the newest were drawn as they say. */
 export interface FeatureDrift {
   add(decision: Pick<RouteDecision, 'features' | 'chosen' | 'arms' | 'propensity' | 'evaluated'>): void;
+  /** Decisions since the start. */
+  readonly seen: number;
+  /** From now on the newest decisions are what later ones are compared with. */
+  rebase(): void;
   report(names: readonly string[]): Pick<DriftAnswer, 'window' | 'features' | 'arm_mix' | 'mean_weight'>;
 }
 
@@ -24,6 +28,7 @@ export function createFeatureDrift({ window = WINDOW, needed = NEEDED }: { windo
   const reference: { features: readonly number[]; chosen: string; weight: number | undefined }[] = [];
   const recent: typeof reference = [];
   let next = 0;
+  let seen = 0;
 
   function levelOf(psi: number, before = reference.length, now = recent.length): Level {
     if (before < needed || now < needed) return 'too_few';
@@ -52,12 +57,21 @@ export function createFeatureDrift({ window = WINDOW, needed = NEEDED }: { windo
   return {
     add: ({ features, chosen, arms, propensity, evaluated }) => {
       const row = { features, chosen, weight: evaluated ? 1 / (arms.filter(({ probability }) => probability > 0).length * propensity) : undefined };
+      seen += 1;
       if (reference.length < window) reference.push(row);
       else if (recent.length < window) recent.push(row);
       else {
         recent[next] = row;
         next = (next + 1) % window;
       }
+    },
+    get seen() {
+      return seen;
+    },
+    rebase: () => {
+      if (recent.length < needed) return;
+      reference.splice(0, reference.length, ...recent.splice(0));
+      next = 0;
     },
     report: (names) => {
       const measured = names.map(ofFeature);

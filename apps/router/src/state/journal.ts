@@ -1,4 +1,5 @@
 import type { FeatureSpec, PolicySettings, RouteDecision, SnapshotArm } from '@sluice/contracts';
+import type { ReactionChange, ReactionState } from '@sluice/routing';
 
 /** A policy as a person made it. */
 export interface StoredPolicy {
@@ -26,7 +27,9 @@ export type JournalBody =
   | { readonly kind: 'policy_created'; readonly policy: StoredPolicy }
   | ({ readonly kind: 'rollout_created'; readonly id: string; readonly policyVersion: string; readonly margin: number } & Cause)
   | ({ readonly kind: 'rollout_started' | 'rollout_aborted' | 'rollout_breached'; readonly id: string } & Cause)
-  | ({ readonly kind: 'rollout_reset'; readonly id: string; readonly newId: string } & Cause);
+  | ({ readonly kind: 'rollout_reset'; readonly id: string; readonly newId: string } & Cause)
+  /** Where the ladder of reactions to drift stands from now on, and the step if one was taken; `actor` is `system` or a person. */
+  | { readonly kind: 'drift_reaction'; readonly reaction: ReactionState; readonly change?: ReactionChange | undefined; readonly actor: string };
 
 export interface JournalEntry {
   /** Unbroken, from 1. */

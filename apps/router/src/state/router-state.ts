@@ -1,8 +1,21 @@
 import type { SnapshotPolicy } from '@sluice/contracts';
-import { compilePolicy, loggedSignals, powerGamma, PRIOR_STRENGTH, priorTheta, STAGE_WEIGHT, targetProbabilities, type CompiledPolicy } from '@sluice/routing';
-import type { JournalEntry, StoredPolicy } from './journal.ts';
+import { compilePolicy, loggedSignals, NO_REACTION, powerGamma, PRIOR_STRENGTH, priorTheta, reactionEffects, STAGE_WEIGHT, stepOf, targetProbabilities, type CompiledPolicy, type ReactionChange, type ReactionState } from '@sluice/routing';
+import type { Cause, JournalEntry, StoredPolicy } from './journal.ts';
 import { createLearnedArms, type ArmState, type LearnedArms } from './learned-arms.ts';
 import { createRolloutRecord, newRollout, type RolloutRecord, type RolloutState } from './rollout-record.ts';
+
+/** Steps of the ladder of reactions that are kept. */
+const KEPT_STEPS = 50;
+/** The most that the schema of a policy allows. */
+const HIGHEST_FLOOR = 0.5;
+const HIGHEST_REJECTED_FLOOR = 0.01;
+
+/** A step of the ladder that was taken, under the number of its journal entry. */
+export interface ReactionRecord extends ReactionChange {
+  readonly seq: number;
+  readonly atMs: number;
+  readonly actor: string;
+}
 
 /** The whole state as JSON, at one place in the journal. */
 export interface RouterStateSaved {
@@ -11,6 +24,9 @@ export interface RouterStateSaved {
   readonly policies: readonly (StoredPolicy & { readonly createdAtMs: number })[];
   readonly serving: string;
   readonly rollouts: readonly RolloutState[];
+  /** Absent in what was saved before there were reactions. */
+  readonly reaction?: ReactionState;
+  readonly reactions?: readonly ReactionRecord[];
 }
 
 export interface PolicyRecord extends StoredPolicy {
@@ -29,6 +45,11 @@ export interface RouterState {
   readonly rollouts: ReadonlyMap<string, RolloutRecord>;
   /** The one that is running, if any. */
   readonly running: RolloutRecord | undefined;
+  /** Where the ladder of reactions to drift stands, and its newest steps, the oldest first. */
+  readonly reaction: ReactionState;
+  readonly reactions: readonly ReactionRecord[];
+  /** What a rollback for drift would end: the running rollout, or the one whose policy serves; undefined when there is nothing to go back to. */
+  readonly revocable: RolloutRecord | undefined;
   /** A policy as it would be published now, without what calls came to on average. */
   publish(version: string): SnapshotPolicy;
   readonly saved: RouterStateSaved;
@@ -41,13 +62,18 @@ export function createRouterState(saved?: RouterStateSaved): RouterState {
   const policies = new Map<string, PolicyRecord>(saved?.policies.map((policy) => [policy.version, policy]));
   const rollouts = new Map<string, RolloutRecord>(saved?.rollouts.map((rollout) => [rollout.id, createRolloutRecord(rollout)]));
 
+  let reaction = saved?.reaction ?? NO_REACTION;
+  let reactions = saved?.reactions ?? [];
+
   function publish(version: string): SnapshotPolicy {
     const policy = policies.get(version) as PolicyRecord;
+    const { gamma, floor } = reactionEffects(stepOf(reaction));
+    const { settings } = policy;
     return {
       version,
-      settings: policy.settings,
+      settings: floor === 1 ? settings : { ...settings, floor: Math.min(HIGHEST_FLOOR, floor * settings.floor), rejected_floor: Math.min(HIGHEST_REJECTED_FLOOR, floor * settings.rejected_floor) },
       features: policy.features,
-      gamma: powerGamma(arms.total, policy.settings.gamma_scale),
+      gamma: gamma * powerGamma(arms.total, settings.gamma_scale),
       arms: policy.arms === undefined ? arms.arms() : [...policy.arms],
       unseen: { theta: priorTheta(0, policy.features), strength: PRIOR_STRENGTH },
     };
@@ -73,7 +99,27 @@ export function createRouterState(saved?: RouterStateSaved): RouterState {
       if (rollout.life === 'promoted' && rollout.policyVersion !== serving && rollout.state.controlVersion === serving) serving = rollout.policyVersion;
     }
     const predicted = decision.arms.find(({ model }) => model === decision.chosen)?.mean;
-    arms.learn({ model: decision.chosen, tenant, features: decision.features, reward: body.reward, predicted, atMs });
+    arms.learn({ model: decision.chosen, tenant, features: decision.features, reward: body.reward, predicted, atMs }, learningOf(decision.chosen));
+  }
+
+  /** Only what was found wrong is forgotten; a freeze is for all. */
+  function learningOf(model: string): { readonly keep: number; readonly frozen: boolean } {
+    const { keep, frozen } = reactionEffects(stepOf(reaction));
+    if (reaction.mode === 'watching') return { frozen, keep };
+    // A person who lets it forget without any suspect means all.
+    const forgets = reaction.suspects.includes(model) || (reaction.mode === 'held' && reaction.suspects.length === 0);
+    return { frozen, keep: forgets ? keep : 1 };
+  }
+
+  /** A policy that serves because of this rollout gives way to the one before it. */
+  function breach(rollout: RolloutRecord, cause: Cause, atMs: number): void {
+    if (rollout.life === 'promoted' && rollout.policyVersion === serving) serving = rollout.state.controlVersion;
+    rollout.end('rolled_back', cause, atMs);
+  }
+
+  function findRunning(): RolloutRecord | undefined {
+    for (const rollout of rollouts.values()) if (rollout.life === 'running') return rollout;
+    return undefined;
   }
 
   return {
@@ -100,7 +146,11 @@ export function createRouterState(saved?: RouterStateSaved): RouterState {
           rollouts.get(body.id)?.end('aborted', { actor: body.actor, reason: body.reason }, atMs);
           break;
         case 'rollout_breached':
-          rollouts.get(body.id)?.end('rolled_back', { actor: body.actor, reason: body.reason }, atMs);
+          breach(rollouts.get(body.id) as RolloutRecord, { actor: body.actor, reason: body.reason }, atMs);
+          break;
+        case 'drift_reaction':
+          reaction = body.reaction;
+          if (body.change !== undefined) reactions = [...reactions, { ...body.change, seq: next, atMs, actor: body.actor }].slice(-KEPT_STEPS);
           break;
         case 'rollout_reset': {
           const old = rollouts.get(body.id) as RolloutRecord;
@@ -120,12 +170,20 @@ export function createRouterState(saved?: RouterStateSaved): RouterState {
     },
     rollouts,
     get running() {
-      for (const rollout of rollouts.values()) if (rollout.life === 'running') return rollout;
-      return undefined;
+      return findRunning();
+    },
+    get reaction() {
+      return reaction;
+    },
+    get reactions() {
+      return reactions;
+    },
+    get revocable() {
+      return findRunning() ?? [...rollouts.values()].findLast(({ life, policyVersion }) => life === 'promoted' && policyVersion === serving);
     },
     publish,
     get saved() {
-      return { seq, arms: arms.state, policies: [...policies.values()], serving, rollouts: [...rollouts.values()].map((rollout) => rollout.state) };
+      return { seq, arms: arms.state, policies: [...policies.values()], serving, rollouts: [...rollouts.values()].map((rollout) => rollout.state), reaction, reactions };
     },
   };
 }

@@ -191,6 +191,37 @@ export const ArmsAnswer = z.object({
 });
 export type ArmsAnswer = z.infer<typeof ArmsAnswer>;
 
+/** Steps of the router's reactions to drift, in their order. */
+export const DriftStep = z.enum(['watching', 'alert', 'explore', 'forget_slowly', 'forget', 'freeze', 'rollback']);
+export type DriftStep = z.infer<typeof DriftStep>;
+const DriftReactions = z.object({
+  /** `held`: a person keeps it at this step. */
+  mode: z.enum(['watching', 'reacting', 'held']),
+  step: DriftStep,
+  /** The highest step that this deployment lets it take by itself; `watching` when reactions are off. */
+  highest: DriftStep,
+  steps: z.array(DriftStep),
+  /** Factors of exploitation and of the floors; share that a reward of a suspected model leaves of earlier ones; nothing is learned. */
+  effects: z.object({ gamma_factor: z.number(), floor_factor: z.number(), keep: z.number(), frozen: z.boolean() }),
+  since: Instant.optional(),
+  /** Models whose rewards were the evidence: these forget. */
+  suspects: z.array(Name).optional(),
+  held_by: z.string().optional(),
+  held_for: z.string().optional(),
+  /** What ends the step by itself: no detection until then, and so many more rewards. */
+  ends: z.object({ to: DriftStep, not_before: Instant, rewards_left: z.int() }).optional(),
+  /** Rewards of all time that were not learned because of a freeze. */
+  withheld: z.int(),
+  /** Newest first. */
+  history: z.array(z.object({ at: Instant, from: DriftStep, to: DriftStep, kind: z.enum(['up', 'down', 'limited', 'held', 'released']), actor: z.string(), why: z.string() })),
+});
+/** `POST /drift/hold` keeps the reactions at a step until they are released; `rollback` is done by aborting a rollout. */
+export const HoldDrift = z.strictObject({ step: DriftStep.exclude(['rollback']), actor: HumanActor, reason: Reason });
+export type HoldDrift = z.infer<typeof HoldDrift>;
+/** `POST /drift/release`. */
+export const ReleaseDrift = z.strictObject({ actor: HumanActor, reason: Reason });
+export type ReleaseDrift = z.infer<typeof ReleaseDrift>;
+
 export const DRIFT_LEVELS = ['too_few', 'stable', 'moderate', 'major'] as const;
 export const DriftAnswer = z.object({
   window: z.object({ reference: z.int(), recent: z.int(), needed: z.int() }),
@@ -200,6 +231,8 @@ export const DriftAnswer = z.object({
   arm_mix: z.object({ psi: z.number(), level: z.enum(DRIFT_LEVELS) }),
   /** Mean of uniform over logged probability in the newest window: 1 where what is logged is what was drawn by. `off` beyond four standard errors. */
   mean_weight: z.object({ n: z.int(), mean: z.number(), error: z.number(), level: z.enum(['too_few', 'stable', 'off']) }).optional(),
+  /** What the router does about it; absent of a router that does not know reactions. */
+  reactions: DriftReactions.optional(),
   /** Page-Hinkley on the rewards of each model less what was predicted, and their mean. */
   rewards: z.array(
     z.object({

@@ -28,6 +28,32 @@ describe('a ridge arm', () => {
     expect(arm.predict(truth).width).toBeLessThan(0.05);
   });
 
+  it('follows a change when it forgets, keeps its estimate where nothing new is said, and stays exact', () => {
+    const random = createRandom(11);
+    const before = [0.8, 0.1, -0.1, 0.05];
+    const value = (truth: readonly number[], x: readonly number[]): number => x.reduce((sum, one, j) => sum + one * (truth[j] as number), 0);
+    const [plain, forgetting] = [RidgeArm.withPrior([0.6, 0, 0, 0], 10), RidgeArm.withPrior([0.6, 0, 0, 0], 10)];
+    for (let i = 0; i < 20_000; i += 1) {
+      const x = context(random, 4);
+      for (const arm of [plain, forgetting]) arm.update(x, value(before, x));
+    }
+    const [theta, width] = [[...forgetting.theta], forgetting.predict([1, 0, 0, 0]).width];
+    forgetting.forget(0.5, 10);
+    forgetting.theta.forEach((one, i) => expect(one).toBeCloseTo(theta[i] as number, 9));
+    expect(forgetting.predict([1, 0, 0, 0]).width).toBeGreaterThan(1.3 * width);
+    const after = before.map((one, i) => (i === 0 ? one - 0.4 : one));
+    for (let i = 0; i < 1_000; i += 1) {
+      const x = context(random, 4);
+      plain.update(x, value(after, x));
+      forgetting.forget(0.99, 10);
+      forgetting.update(x, value(after, x));
+    }
+    expect(Math.abs((forgetting.theta[0] as number) - 0.4)).toBeLessThan(0.01);
+    expect(Math.abs((plain.theta[0] as number) - 0.4)).toBeGreaterThan(0.1);
+    expect(forgetting.residual).toBeLessThan(1e-9);
+    for (const [keep, penalty] of [[0, 1], [1, 1], [Number.NaN, 1], [0.9, 0]] as const) expect(() => forgetting.forget(keep, penalty)).toThrow('must lie between 0 and 1');
+  });
+
   it('comes back from its saved state to the last bit, and goes on alike', () => {
     const random = createRandom(3);
     const arm = RidgeArm.untrained(5, 1);

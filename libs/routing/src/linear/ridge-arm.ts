@@ -23,7 +23,8 @@ export interface RidgeState {
 /**
  * Ridge regression of the reward of one arm, updated one observation at a time (LinUCB disjoint: Li, Chu, Langford,
  * Schapire 2010). Keeps A, its inverse by Sherman and Morrison (1950), and b; the inverse is made anew by Cholesky every
- * 10,000 updates and whenever rounding shows. Do not scale A: forgetting belongs into `DiscountedRidge`.
+ * 10,000 updates and whenever rounding shows. It forgets by `forget` alone, which never scales the inverse: that winds up
+ * to infinity. For a stream that forgets at every step there is `DiscountedRidge`.
  */
 export class RidgeArm {
   #a: Matrix;
@@ -110,6 +111,22 @@ export class RidgeArm {
     if (this.#sinceRefactor >= REFACTOR_EVERY || !(denominator >= 1)) this.refactor();
     else this.#theta = multiply(this.#aInverse, this.#b);
     return Math.log(denominator);
+  }
+
+  /**
+   * Discounts what was learned: A := keep A + (1 - keep) penalty I, and b so that the coefficients stay. Certainty goes down to
+   * that of `penalty` observations in each direction, the estimate is kept where nothing new is said. Of full rank, therefore
+   * solved by Cholesky.
+   *
+   * @param keep share that is left, in (0, 1).
+   * @throws RangeError for another share, or a penalty that is not above 0.
+   */
+  forget(keep: number, penalty: number): void {
+    if (!(keep > 0 && keep < 1) || !(penalty > 0)) throw new RangeError(`what is kept must lie between 0 and 1, not ${keep}, and the penalty above 0, not ${penalty}`);
+    const put = (1 - keep) * penalty;
+    this.#a = this.#a.map((row, i) => row.map((value, j) => keep * value + (i === j ? put : 0)));
+    this.#b = this.#b.map((value, i) => keep * value + put * (this.#theta[i] as number));
+    this.refactor();
   }
 
   /** Makes the inverse anew from the sums. */
