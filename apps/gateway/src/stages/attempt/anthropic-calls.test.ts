@@ -80,6 +80,12 @@ describe('a count of tokens', () => {
     expect(gateway.slotsInUse()).toBe(0);
   });
 
+  it('is estimated however deep lists stand in one another', async () => {
+    await start(scripts.whole, 'openai');
+    const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+    expect((await post('/v1/messages/count_tokens', `{"model":"sim-small","messages":[{"role":"user","content":${deep}}]}`)).status).toBe(200);
+  });
+
   it('is refused in the provider\'s words when the request is wrong', async () => {
     await start(scripts.status(400, '{"type":"error","error":{"type":"invalid_request_error","message":"no"}}'));
     expect((await count()).status).toBe(400);

@@ -82,9 +82,10 @@ function estimateInput(call: Call): number {
 function imagesIn(value: unknown, depth: number): { readonly count: number; readonly bytes: number } {
   let count = 0;
   let bytes = 0;
+  if (typeof value !== 'object' || value === null || depth === 0) return { count, bytes };
   if (Array.isArray(value)) {
     for (const item of value as readonly unknown[]) add(imagesIn(item, depth - 1));
-  } else if (typeof value === 'object' && value !== null && depth > 0) {
+  } else {
     const { type, source, content } = value as { type?: unknown; source?: { data?: unknown }; content?: unknown };
     if (type === 'image') add({ count: 1, bytes: typeof source?.data === 'string' ? source.data.length : 0 });
     else if (content !== undefined) add(imagesIn(content, depth - 1));
