@@ -11,7 +11,7 @@ describe('a place', () => {
     expect(placeOf('/_console/tenants/a%2Fb')).toEqual({ page: 'tenant', id: 'a/b' });
     expect(placeOf('/_console/requests', 'tenant=acme')).toEqual({ page: 'requests', tenant: 'acme', outcome: undefined });
     expect(placeOf('/_console/requests/req_1')).toEqual({ page: 'request', id: 'req_1' });
-    expect(placeOf('/_console/tenants')).toEqual({ page: 'unknown' });
+    expect(placeOf('/_console/nothing')).toEqual({ page: 'unknown' });
     expect(placeOf('/_console/chaos/x')).toEqual({ page: 'unknown' });
     expect(placeOf('/_console/tenants/%E0%A4%A')).toEqual({ page: 'tenant', id: '%E0%A4%A' });
   });

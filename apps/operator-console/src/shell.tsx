@@ -13,14 +13,18 @@ import { PeoplePage } from './people/people-page.tsx';
 import { PlanPage } from './plans/plan-page.tsx';
 import { PlansPage } from './plans/plans-page.tsx';
 import { ProviderPage } from './providers/provider-page.tsx';
+import { ProvidersPage } from './providers/providers-page.tsx';
 import { RequestPage } from './requests/request-page.tsx';
 import { RequestsPage } from './requests/requests-page.tsx';
 import { RouterPage } from './router/router-page.tsx';
 import { Link, usePlace, type Place } from './routing/location.tsx';
 import { SessionContext } from './session/role.tsx';
+import { TenantsPage } from './tenant/tenants-page.tsx';
 import { TenantPage } from './tenant/tenant-page.tsx';
 
 const SETUP: readonly { to: string; word: string; pages: readonly Place['page'][] }[] = [
+  { to: '/tenants', word: 'Tenants', pages: ['tenants', 'tenant'] },
+  { to: '/providers', word: 'Providers', pages: ['providers', 'provider'] },
   { to: '/plans', word: 'Plans', pages: ['plans', 'plan'] },
   { to: '/models', word: 'Models', pages: ['models', 'model'] },
   { to: '/kill-switches', word: 'Kill switches', pages: ['kill-switches'] },
@@ -99,6 +103,10 @@ function Page({ place, api, picture, still }: { place: Place; api: OperatorApi; 
       return <Overview api={api} picture={picture} still={still} />;
     case 'chaos':
       return <ChaosPage api={api} picture={picture} />;
+    case 'tenants':
+      return <TenantsPage api={api} picture={picture} />;
+    case 'providers':
+      return <ProvidersPage api={api} />;
     case 'tenant':
       return <TenantPage key={place.id} api={api} picture={picture} id={place.id} />;
     case 'provider':

@@ -40,7 +40,18 @@ const drawn = (tenant: string, outcome: string): Promise<number> => browser.page
 const report = (name: string): Locator => browser.page.locator(`[data-report="${name}"]`).first();
 const verdicts = async (name: string): Promise<string[]> => report(name).locator('.checks .badge').allInnerTexts();
 /** Every kind of page, also one of what there is not. */
-const PAGES = ['/', '/chaos', '/requests', '/requests/req_1', '/router', '/tenants/acme', '/tenants/nobody', '/providers/primary', '/plans', '/plans/team', '/models', '/models/sim-large', '/kill-switches', '/people', '/nowhere'];
+const PAGES = ['/', '/chaos', '/requests', '/requests/req_1', '/router', '/tenants', '/tenants/acme', '/tenants/nobody', '/providers', '/providers/primary', '/providers/nobody', '/plans', '/plans/team', '/models', '/models/sim-large', '/kill-switches', '/people', '/nowhere'];
+/** Forms, by their page and the button that opens them. */
+const FORMS = [
+  ['/tenants', 'New tenant'],
+  ['/tenants/acme', 'Change Acme'],
+  ['/tenants/acme', 'New workspace'],
+  ['/providers', 'New provider'],
+  ['/providers/primary', 'Change Simulated primary'],
+  ['/providers/primary', 'Change Simulated large'],
+  ['/kill-switches', 'Switch something off'],
+  ['/people', 'New person'],
+] as const;
 const slowly = { timeoutMs: 60_000, everyMs: 250 };
 
 describe('the operator console in a browser', () => {
@@ -117,7 +128,7 @@ describe('the operator console in a browser', () => {
   it.each([
     ['light', [1440, 390]],
     ['dark', [1440, 900]],
-  ] as const)('axe-core finds nothing serious on any page in the %s scheme, and none is wider than the window, at %j px', async (colorScheme, widths) => {
+  ] as const)('axe-core finds nothing serious on any page or form in the %s scheme, and none is wider than the window, at %j px', async (colorScheme, widths) => {
     const system = await launchBrowser();
     try {
       // The page's policy lets no script in from outside, not even this judge.
@@ -131,21 +142,34 @@ describe('the operator console in a browser', () => {
       await page.fill('input[name=password]', stack.file.operator.password);
       await page.keyboard.press('Enter');
       await page.locator('main section').first().waitFor();
-      for (const path of PAGES) {
+      const open = async (path: string): Promise<void> => {
         // As the back button does it: the page is not loaded anew.
         await page.evaluate(`history.pushState(null, '', '/_console${path}'); dispatchEvent(new PopStateEvent('popstate'));`);
         await page.locator('main section').first().waitFor();
         await page.getByText('One moment…').first().waitFor({ state: 'detached' });
+      };
+      const judge = async (what: string): Promise<void> => {
         for (const width of widths) {
           await page.setViewportSize({ width, height: 900 });
-          found.push(...(await accessFaults(page)).map((fault) => ({ path, width, ...fault })));
-          if (await page.evaluate('document.documentElement.scrollWidth > window.innerWidth')) found.push({ path, width, wider: true });
+          found.push(...(await accessFaults(page)).map((fault) => ({ what, width, ...fault })));
+          if (await page.evaluate('document.documentElement.scrollWidth > window.innerWidth')) found.push({ what, width, wider: true });
         }
+      };
+      for (const path of PAGES) {
+        await open(path);
+        await judge(path);
+      }
+      for (const [path, button] of FORMS) {
+        await open('/nowhere');
+        await open(path);
+        await page.getByRole('button', { name: button, exact: true }).click();
+        await page.locator('form.editor').waitFor();
+        await judge(`${path}: ${button}`);
       }
       expect(found).toEqual([]);
       expect(faults).toEqual([]);
     } finally {
       await system.close();
     }
-  }, 400_000);
+  }, 600_000);
 });

@@ -1,4 +1,4 @@
-import type { ArmsAnswer, ChaosMenuItem, CreateKeyResponse, DecisionView, DriftAnswer, LedgerPage, OperatorRole, OperatorState, Policy, PolicyOverride, Provider, RedriveAnswer, RolloutView, TenantProfileView } from '@sluice/contracts';
+import type { ArmsAnswer, ChaosMenuItem, CreateKeyResponse, DecisionView, DriftAnswer, LedgerPage, OperatorRole, OperatorState, Policy, PolicyOverride, RedriveAnswer, RolloutView, TenantProfileView } from '@sluice/contracts';
 import { createPeopleApi, type PeopleApi } from './people-api.ts';
 import { createTableApi, type TableApi } from './table-api.ts';
 
@@ -71,8 +71,6 @@ export interface OperatorApi {
   ledger(query: LedgerQuery): Promise<LedgerPage>;
   policy(slug: string): Promise<PolicyDocument>;
   savePolicy(slug: string, override: unknown, version: number): Promise<void>;
-  providers(): Promise<(Versioned<Provider> & { readonly id: string })[]>;
-  saveProvider(id: string, value: unknown, version: number): Promise<void>;
   keys(slug: string): Promise<KeyView[]>;
   createKey(slug: string, name: string): Promise<CreateKeyResponse>;
   rotateKey(keyId: string, graceSeconds: number): Promise<CreateKeyResponse>;
@@ -131,8 +129,6 @@ export function createOperatorApi(fetcher: Fetcher, openStream: OpenStream): Ope
       return { value: override, effective, version };
     },
     savePolicy: async (slug, override, version) => void (await call('PUT', `/api/workspaces/${part(slug)}/policy`, override, at(version))),
-    providers: async () => (await read<{ rows: (Versioned<Provider> & { id: string })[] }>('/api/providers')).rows,
-    saveProvider: async (id, value, version) => void (await call('PUT', `/api/providers/${part(id)}`, value, at(version))),
     keys: async (slug) => (await read<{ rows: KeyView[] }>(`/api/workspaces/${part(slug)}/keys`)).rows,
     createKey: (slug, name) => send(`/api/workspaces/${part(slug)}/keys`, { name }),
     rotateKey: (keyId, graceSeconds) => send(`/api/keys/${part(keyId)}/rotate`, { graceSeconds }),

@@ -1,14 +1,9 @@
 import type { InvitationView, OperatorRole, Role } from '@sluice/contracts';
 import type { Call } from './operator-api.ts';
-import type { Row } from './table-api.ts';
+import type { Page, Row } from './table-api.ts';
 
 export type OperatorRow = Row<{ readonly role: OperatorRole; readonly enabled: boolean; readonly createdAt: string }>;
 export type PersonRow = Row<{ readonly email: string; readonly roles: Readonly<Record<string, Role>> }>;
-
-export interface Page<T> {
-  readonly rows: readonly T[];
-  readonly next_cursor: string | null;
-}
 
 /** Accounts: of operators, and of the customers' people with their open invitations. */
 export interface PeopleApi {
@@ -19,7 +14,8 @@ export interface PeopleApi {
   /** People whose address holds a text, page by page. */
   people(query: { q: string; workspace: string; cursor: string }): Promise<Page<PersonRow>>;
   person(id: string): Promise<PersonRow>;
-  addPerson(person: { email: string; password: string; roles: Record<string, Role> }): Promise<void>;
+  /** @param person `{ email, password, roles }`. */
+  addPerson(person: unknown): Promise<void>;
   changePerson(id: string, change: unknown, version: number): Promise<void>;
   removePerson(id: string, version: number): Promise<void>;
   invitations(): Promise<Page<InvitationView>>;

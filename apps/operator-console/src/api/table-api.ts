@@ -1,8 +1,17 @@
-import type { KillSwitch, Model, Plan, PriceBook } from '@sluice/contracts';
+import type { Cell, KillSwitch, Model, Plan, PriceBook, ProviderInput, Tenant, Workspace } from '@sluice/contracts';
 import type { Call, Versioned } from './operator-api.ts';
+
+export interface Page<T> {
+  readonly rows: readonly T[];
+  readonly next_cursor: string | null;
+}
 
 /** Tables of the configuration that are edited row by row, and what a row of each is. */
 export interface Tables {
+  readonly tenants: Tenant;
+  readonly workspaces: Workspace;
+  readonly providers: ProviderInput;
+  readonly cells: Cell;
   readonly plans: Plan;
   readonly models: Model;
   readonly 'kill-switches': KillSwitch;
@@ -17,6 +26,8 @@ export interface Row<T> extends Versioned<T> {
 export interface TableApi {
   /** Every row, in the order of the ids. */
   list<N extends TableName>(table: N): Promise<Row<Tables[N]>[]>;
+  /** Some rows: those that a search and filters leave, from a cursor on. */
+  page<N extends TableName>(table: N, query: Readonly<Record<string, string>>): Promise<Page<Row<Tables[N]>>>;
   get<N extends TableName>(table: N, id: string): Promise<Row<Tables[N]>>;
   put(table: TableName, id: string, value: unknown, version: number | 'new'): Promise<void>;
   remove(table: TableName, id: string, version: number): Promise<void>;
@@ -45,6 +56,8 @@ export function createTableApi(call: Call): TableApi {
       } while (cursor !== null);
       return rows;
     },
+    page: async <N extends TableName>(table: N, query: Readonly<Record<string, string>>) =>
+      (await (await call('GET', `/api/${table}?${new URLSearchParams(Object.entries(query).filter(([, value]) => value !== ''))}`)).json()) as Page<Row<Tables[N]>>,
     get: async <N extends TableName>(table: N, id: string) => (await (await call('GET', path(table, id))).json()) as Row<Tables[N]>,
     put: async (table, id, value, version) => void (await call('PUT', path(table, id), value, match(version))),
     remove: async (table, id, version) => void (await call('DELETE', path(table, id), undefined, match(version))),

@@ -1,4 +1,4 @@
-import { useState, type ReactNode } from 'react';
+import { useState, type InputHTMLAttributes, type ReactNode } from 'react';
 import { valueAt } from './limit-fields.tsx';
 
 /** A field of a document for a text, or for a number in the unit that people think in. */
@@ -30,15 +30,14 @@ export function DocumentFields({ legend, fields, document, change, children }: {
 }
 
 /** A number that is typed: what is typed stays as it is while it means the same, so that `0.` can become `0.5`. What is no number is passed on, to be refused by name. */
-export function NumberInput({ value, scale = 1, label, placeholder, id, onChange }: { value: unknown; scale?: number; label?: string; placeholder?: string; id?: string; onChange: (value: number | string | undefined) => void }) {
+export function NumberInput({ value, scale = 1, label, onChange, ...rest }: Omit<InputHTMLAttributes<HTMLInputElement>, 'value' | 'onChange'> & { value: unknown; scale?: number; label?: string; onChange: (value: number | string | undefined) => void }) {
   const [typed, setTyped] = useState('');
   const shown = numberOf(typed, scale) === value ? typed : typeof value === 'number' ? String(value / scale) : value === undefined ? '' : String(value);
   return (
     <input
-      id={id}
+      {...rest}
       inputMode="decimal"
       aria-label={label}
-      placeholder={placeholder}
       value={shown}
       onChange={(event) => {
         setTyped(event.target.value);

@@ -34,9 +34,9 @@ export function LimitFields({ document, effective, change }: { document: unknown
   );
 }
 
-/** What stands at a path of a document. */
+/** What stands at a path of a document; places in a list are told by their number. */
 export function valueAt(document: unknown, path: readonly string[]): unknown {
-  return path.reduce<unknown>((value, name) => (isObject(value) ? value[name] : undefined), document);
+  return path.reduce<unknown>((value, name) => (typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined), document);
 }
 
 /**

@@ -1,12 +1,13 @@
 import { ApiError } from '../api/operator-api.ts';
 
-/** Why something did not work, with the fields that are wrong where the control plane names them; nothing while all is well. */
-export function Problem({ error }: { error: Error | null | undefined }) {
+/** Why something did not work, with the fields that are wrong where the control plane names them and no field tells it itself (`told`); nothing while all is well. */
+export function Problem({ error, told }: { error: Error | null | undefined; told?: ((path: string) => boolean) | undefined }) {
   if (error === null || error === undefined) return null;
-  const fields = error instanceof ApiError ? error.fields : [];
+  const all = error instanceof ApiError ? error.fields : [];
+  const fields = all.filter(({ path }) => told?.(path) !== true);
   return (
     <div className="notice bad" role="alert">
-      <p>{error.message}</p>
+      <p>{fields.length < all.length ? 'Nothing was saved: the marked fields are not right.' : error.message}</p>
       {fields.length > 0 && (
         <ul>
           {fields.map((field) => (

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Model } from '@sluice/contracts';
-import { Badge, formatCount, formatPerMillion, ScrollX } from '@sluice/ui';
+import { Badge, formatCount, formatPerMillion } from '@sluice/ui';
 import type { OperatorApi } from '../api/operator-api.ts';
+import { ListPanel } from '../edit/list-panel.tsx';
 import { NewDocument } from '../edit/new-document.tsx';
-import { Problem } from '../edit/problem.tsx';
 import { go, Link } from '../routing/location.tsx';
 import { useRefusal } from '../session/role.tsx';
 
@@ -14,75 +14,72 @@ export function ModelsPage({ api }: { api: OperatorApi }) {
   const [making, setMaking] = useState(false);
   const refusal = useRefusal('admin');
   return (
-    <section className="panel" aria-labelledby="models">
-      <div className="section-head">
-        <h2 id="models">Models</h2>
-        <span className="muted">the catalogue: what customers may ask for, who has it, and what we pay there for a million tokens</span>
-        <span className="grow" />
-        <button type="button" disabled={refusal !== undefined || (models.data ?? []).length === 0 || making} title={refusal} onClick={() => setMaking(true)}>
+    <ListPanel
+      id="models"
+      title="Models"
+      hint="the catalogue: what customers may ask for, who has it, and what we pay there for a million tokens"
+      button={
+        <button type="button" disabled={refusal !== undefined || models.data === undefined || making} title={refusal} onClick={() => setMaking(true)}>
           New model
         </button>
-      </div>
-      <Problem error={models.error} />
-      {models.isPending && <p className="muted">One moment…</p>}
+      }
+      problem={models.error}
+      rows={models.data}
+      keyOf={({ id }) => id}
+      empty={
+        <>
+          The catalogue is empty. A model needs a provider that has it: <Link to="/providers">add one</Link> first, then “New model”.
+        </>
+      }
+      columns={[
+        {
+          head: 'model',
+          cell: ({ value }) => (
+            <>
+              <Link to={`/models/${encodeURIComponent(value.id)}`}>{value.displayName}</Link> {value.retirement !== undefined && <Badge tone="warn">retires {new Date(value.retirement.at).toLocaleDateString('en-GB', { dateStyle: 'medium' })}</Badge>}
+              <span className="muted small block">{value.id}</span>
+            </>
+          ),
+        },
+        { head: 'can', cell: ({ value }) => value.abilities.join(', ') },
+        { head: 'context, tokens', figures: 'right', cell: ({ value }) => formatCount(value.contextTokens) },
+        { head: 'longest answer', figures: 'right', cell: ({ value }) => formatCount(value.maxOutputTokens) },
+        { head: 'providers, and our price of input / output', cell: ({ value }) => <Offers offers={value.offers} /> },
+      ]}
+    >
       {making && models.data !== undefined && (
         <NewDocument
           noun="model"
-          like={Object.fromEntries(models.data.map(({ id, value: { id: _own, ...rest } }) => [id, rest]))}
+          like={{ ...Object.fromEntries(models.data.map(({ id, value: { id: _own, ...rest } }) => [id, rest])), [EMPTY]: NEW_MODEL }}
           save={(id, value) => api.tables.put('models', id, value, 'new')}
           onMade={(id) => go(`/models/${encodeURIComponent(id)}`)}
           onCancel={() => setMaking(false)}
         />
       )}
-      {models.data?.length === 0 && <p className="empty">The catalogue is empty. The first models come from a file: <code>npx sluice apply -f platform.yaml</code></p>}
-      {models.data !== undefined && models.data.length > 0 && (
-        <ScrollX label="Models">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">model</th>
-                <th scope="col">can</th>
-                <th scope="col" className="num">
-                  context, tokens
-                </th>
-                <th scope="col" className="num">
-                  longest answer
-                </th>
-                <th scope="col">providers, and our price of input / output</th>
-              </tr>
-            </thead>
-            <tbody>
-              {models.data.map(({ id, value }) => (
-                <ModelRow key={id} model={value} />
-              ))}
-            </tbody>
-          </table>
-        </ScrollX>
-      )}
-    </section>
+    </ListPanel>
   );
 }
 
-function ModelRow({ model }: { model: Model }) {
+/** What a model is made of where there is none to copy. */
+const EMPTY = 'an empty one';
+const NEW_MODEL = {
+  displayName: 'New model',
+  contextTokens: 128_000,
+  maxOutputTokens: 16_000,
+  abilities: ['chat'],
+  tier: 0,
+  offers: [{ provider: 'name of a provider', providerModel: 'its name there', price: { inputPicoUsd: 1_000_000, outputPicoUsd: 4_000_000 } }],
+};
+
+function Offers({ offers }: Pick<Model, 'offers'>) {
   return (
-    <tr>
-      <th scope="row" className="row-name">
-        <Link to={`/models/${encodeURIComponent(model.id)}`}>{model.displayName}</Link> {model.retirement !== undefined && <Badge tone="warn">retires {new Date(model.retirement.at).toLocaleDateString('en-GB', { dateStyle: 'medium' })}</Badge>}
-        <span className="muted small block">{model.id}</span>
-      </th>
-      <td>{model.abilities.join(', ')}</td>
-      <td className="num">{formatCount(model.contextTokens)}</td>
-      <td className="num">{formatCount(model.maxOutputTokens)}</td>
-      <td>
-        <ul className="list tight num-left">
-          {model.offers.map((offer) => (
-            <li key={`${offer.provider} ${offer.providerModel}`}>
-              <Link to={`/providers/${encodeURIComponent(offer.provider)}`}>{offer.provider}</Link>{' '}
-              {offer.price === undefined ? <span className="muted">price not known</span> : `${formatPerMillion(offer.price.inputPicoUsd)} / ${formatPerMillion(offer.price.outputPicoUsd)}`}
-            </li>
-          ))}
-        </ul>
-      </td>
-    </tr>
+    <ul className="list tight num-left">
+      {offers.map(({ provider, providerModel, price }) => (
+        <li key={`${provider} ${providerModel}`}>
+          <Link to={`/providers/${encodeURIComponent(provider)}`}>{provider}</Link>{' '}
+          {price === undefined ? <span className="muted">price not known</span> : `${formatPerMillion(price.inputPicoUsd)} / ${formatPerMillion(price.outputPicoUsd)}`}
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -1,12 +1,9 @@
-import { useMutation } from '@tanstack/react-query';
-import { useId, useState, type FormEvent } from 'react';
+import { useId, useState } from 'react';
 import type { Role } from '@sluice/contracts';
 import type { OperatorApi } from '../api/operator-api.ts';
 import type { PersonRow } from '../api/people-api.ts';
-import { ConflictNotice } from '../edit/conflict-notice.tsx';
-import { showDocument } from '../edit/parse-document.ts';
-import { Problem } from '../edit/problem.tsx';
-import { useVersionedSave } from '../edit/use-versioned-save.ts';
+import { RowForm } from '../edit/row-form.tsx';
+import { useRowEdit } from '../edit/use-row-edit.ts';
 
 const ROLES = ['viewer', 'developer', 'finance', 'admin'] as const satisfies readonly Role[];
 
@@ -22,64 +19,38 @@ export interface PersonFormProps {
 
 /** A person's roles and password. */
 export function PersonForm({ api, row, workspaces, onDone, onCancel }: PersonFormProps) {
-  const [base, setBase] = useState(row);
-  const [email, setEmail] = useState('');
-  const [password, setPassword] = useState('');
-  const [roles, setRoles] = useState<Record<string, Role>>({ ...row?.value.roles });
-  const add = useMutation({ mutationFn: api.people.addPerson, onSuccess: onDone });
-  const { saving, theirs, forget } = useVersionedSave<PersonRow['value']>({
-    save: (value, version) => api.people.changePerson(row?.id ?? '', value, version),
+  const edit = useRowEdit<PersonRow['value'], Draft>({
+    row,
+    draftOf: (value) => ({ email: value?.email ?? '', password: '', roles: { ...value?.roles } }),
+    valueOf: ({ email, password, roles }) => ({ ...(row === undefined ? { email: email.trim() } : {}), ...(password === '' ? {} : { password }), roles }),
+    shownOf: ({ roles }) => roles,
+    save: (value, version) => (version === 'new' ? api.people.addPerson(value) : api.people.changePerson(row?.id ?? '', value, version)),
     reload: () => api.people.person(row?.id ?? ''),
     onSaved: onDone,
+    taken: () => 'There is somebody with this e-mail address.',
   });
-  const value = { roles, ...(password === '' ? {} : { password }) };
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    if (base === undefined) add.mutate({ email: email.trim(), password, roles });
-    else saving.mutate({ value, version: base.version });
-  };
+  const { draft, change } = edit;
   return (
-    <form className="editor card" onSubmit={submit} aria-label={base === undefined ? 'A new person' : base.value.email}>
-      {base !== undefined && <strong>{base.value.email}</strong>}
+    <RowForm label={row?.value.email ?? 'A new person'} edit={edit} verb={row === undefined ? 'Add the person' : 'Save'} onCancel={onCancel}>
+      {row !== undefined && <strong>{row.value.email}</strong>}
       <div className="limit-fields plain">
-        {base === undefined && (
+        {row === undefined && (
           <label>
             E-mail address
-            <input type="email" value={email} onChange={(event) => setEmail(event.target.value)} required autoFocus autoComplete="off" />
+            <input type="email" value={draft.email} onChange={(event) => change({ ...draft, email: event.target.value })} required autoFocus autoComplete="off" />
           </label>
         )}
         <label>
-          {base === undefined ? 'Password, 12 characters at least' : 'New password, if any'}
-          <input type="password" value={password} onChange={(event) => setPassword(event.target.value)} minLength={12} required={base === undefined} autoComplete="new-password" />
+          {row === undefined ? 'Password, 12 characters at least' : 'New password, if any'}
+          <input type="password" value={draft.password} onChange={(event) => change({ ...draft, password: event.target.value })} minLength={12} required={row === undefined} autoComplete="new-password" />
         </label>
       </div>
-      <RoleFields roles={roles} workspaces={workspaces} onChange={setRoles} />
-      {theirs !== undefined && base !== undefined && (
-        <ConflictNotice
-          began={base.version}
-          now={theirs.version}
-          theirs={showDocument(theirs.value.roles)}
-          mine={showDocument(roles)}
-          onTheirs={() => {
-            setBase({ ...base, ...theirs });
-            setRoles({ ...theirs.value.roles });
-            forget();
-          }}
-          onMine={() => saving.mutate({ value, version: theirs.version })}
-        />
-      )}
-      {theirs === undefined && <Problem error={saving.error ?? add.error} />}
-      <div className="inline">
-        <button type="submit" className="primary" disabled={saving.isPending || add.isPending || theirs !== undefined}>
-          {base === undefined ? 'Add the person' : 'Save'}
-        </button>
-        <button type="button" onClick={onCancel}>
-          Cancel
-        </button>
-      </div>
-    </form>
+      <RoleFields roles={draft.roles} workspaces={workspaces} onChange={(roles) => change({ ...draft, roles })} />
+    </RowForm>
   );
 }
+
+type Draft = { readonly email: string; readonly password: string; readonly roles: Record<string, Role> };
 
 function RoleFields({ roles, workspaces, onChange }: { roles: Record<string, Role>; workspaces: readonly string[]; onChange: (roles: Record<string, Role>) => void }) {
   const list = useId();

@@ -1,10 +1,10 @@
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { useState, type FormEvent } from 'react';
 import type { OperatorState } from '@sluice/contracts';
-import { ScrollX } from '@sluice/ui';
 import type { OperatorApi } from '../api/operator-api.ts';
 import type { PersonRow } from '../api/people-api.ts';
-import { Problem } from '../edit/problem.tsx';
+import { ListPanel } from '../edit/list-panel.tsx';
+import { MoreRows } from '../edit/more-rows.tsx';
 import { SureButton } from '../edit/sure-button.tsx';
 import { useRefusal } from '../session/role.tsx';
 import { PersonForm } from './person-form.tsx';
@@ -34,9 +34,10 @@ export function Persons({ api, picture }: { api: OperatorApi; picture: OperatorS
     void people.refetch();
   };
   return (
-    <section className="panel" aria-labelledby="people">
-      <div className="section-head">
-        <h2 id="people">Customers' people</h2>
+    <ListPanel
+      id="people"
+      title="Customers' people"
+      tools={
         <form className="inline" onSubmit={search}>
           <input name="q" placeholder="part of an e-mail address" aria-label="Part of an e-mail address" maxLength={100} />
           <select name="workspace" aria-label="Workspace">
@@ -47,54 +48,32 @@ export function Persons({ api, picture }: { api: OperatorApi; picture: OperatorS
           </select>
           <button type="submit">Find</button>
         </form>
-        <span className="grow" />
+      }
+      button={
         <button type="button" disabled={refusal !== undefined || open !== undefined} title={refusal} onClick={() => setOpen('new')}>
           New person
         </button>
-      </div>
-      <Problem error={people.error ?? remove.error} />
+      }
+      problem={people.error ?? remove.error}
+      rows={rows}
+      keyOf={({ id }) => id}
+      empty={filter.q === '' && filter.workspace === '' ? 'Nobody has an account yet.' : 'Nobody matches.'}
+      columns={[
+        { head: 'e-mail address', cell: ({ value }) => value.email },
+        { head: 'roles', cell: ({ value }) => rolesInWords(value.roles) },
+      ]}
+      actions={(row) => (
+        <>
+          <button type="button" disabled={refusal !== undefined || open !== undefined} title={refusal} aria-label={`Change ${row.value.email}`} onClick={() => setOpen(row)}>
+            Change
+          </button>
+          <SureButton verb="Remove" name={row.value.email} refusal={refusal} disabled={remove.isPending} onSure={() => remove.mutate(row)} />
+        </>
+      )}
+      foot={<MoreRows query={people} noun="people" />}
+    >
       {open !== undefined && <PersonForm key={open === 'new' ? 'new' : open.id} api={api} row={open === 'new' ? undefined : open} workspaces={workspaces} onDone={done} onCancel={() => setOpen(undefined)} />}
-      {people.isPending && <p className="muted">One moment…</p>}
-      {rows?.length === 0 && <p className="empty">{filter.q === '' && filter.workspace === '' ? 'Nobody has an account yet.' : 'Nobody matches.'}</p>}
-      {rows !== undefined && rows.length > 0 && (
-        <ScrollX label="People">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">e-mail address</th>
-                <th scope="col">roles</th>
-                <th scope="col">
-                  <span className="visually-hidden">what can be done</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((row) => (
-                <tr key={row.id}>
-                  <th scope="row" className="row-name">
-                    {row.value.email}
-                  </th>
-                  <td>{rolesInWords(row.value.roles)}</td>
-                  <td className="actions">
-                    <span className="inline">
-                      <button type="button" disabled={refusal !== undefined || open !== undefined} title={refusal} aria-label={`Change ${row.value.email}`} onClick={() => setOpen(row)}>
-                        Change
-                      </button>
-                      <SureButton verb="Remove" name={row.value.email} refusal={refusal} disabled={remove.isPending} onSure={() => remove.mutate(row)} />
-                    </span>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </ScrollX>
-      )}
-      {people.hasNextPage && (
-        <button type="button" disabled={people.isFetchingNextPage} onClick={() => void people.fetchNextPage()}>
-          More people
-        </button>
-      )}
-    </section>
+    </ListPanel>
   );
 }
 

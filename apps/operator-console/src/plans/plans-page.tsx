@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { OperatorState, Plan } from '@sluice/contracts';
-import { formatCount, formatNanoUsd, formatPerMillion, ScrollX } from '@sluice/ui';
+import type { OperatorState } from '@sluice/contracts';
+import { formatCount, formatNanoUsd, formatPerMillion } from '@sluice/ui';
 import type { OperatorApi } from '../api/operator-api.ts';
+import { ListPanel } from '../edit/list-panel.tsx';
 import { NewDocument } from '../edit/new-document.tsx';
-import { Problem } from '../edit/problem.tsx';
 import { go, Link } from '../routing/location.tsx';
 import { useRefusal } from '../session/role.tsx';
 
@@ -13,84 +13,69 @@ export function PlansPage({ api, picture }: { api: OperatorApi; picture: Operato
   const plans = useQuery({ queryKey: ['plans'], queryFn: () => api.tables.list('plans'), staleTime: 0 });
   const [making, setMaking] = useState(false);
   const refusal = useRefusal('admin');
+  const onPlan = (id: string): OperatorState['tenants'] => picture.tenants.filter(({ plan }) => plan === id);
+  const none = <span className="muted">–</span>;
   return (
-    <section className="panel" aria-labelledby="plans">
-      <div className="section-head">
-        <h2 id="plans">Plans</h2>
-        <span className="muted">what is sold: the fee, what it includes, the limits that hold where a tenant or workspace says nothing of its own</span>
-        <span className="grow" />
-        <button type="button" disabled={refusal !== undefined || (plans.data ?? []).length === 0 || making} title={refusal} onClick={() => setMaking(true)}>
+    <ListPanel
+      id="plans"
+      title="Plans"
+      hint="what is sold: the fee, what it includes, the limits that hold where a tenant or workspace says nothing of its own"
+      button={
+        <button type="button" disabled={refusal !== undefined || plans.data === undefined || making} title={refusal} onClick={() => setMaking(true)}>
           New plan
         </button>
-      </div>
-      <Problem error={plans.error} />
-      {plans.isPending && <p className="muted">One moment…</p>}
+      }
+      problem={plans.error}
+      rows={plans.data}
+      keyOf={({ id }) => id}
+      empty="There is no plan yet, and a tenant needs one. Make the first with “New plan”; its chain names the providers that serve it, so have a provider and a model first."
+      columns={[
+        {
+          head: 'plan',
+          cell: ({ id, value }) => (
+            <>
+              <Link to={`/plans/${encodeURIComponent(id)}`}>{value.displayName}</Link> <span className="muted small block">{id}</span>
+            </>
+          ),
+        },
+        { head: 'fee a month', figures: 'right', cell: ({ value }) => formatNanoUsd(value.allotment.feeNanoUsd) },
+        { head: 'tokens included', figures: 'right', cell: ({ value }) => formatCount(value.allotment.totalTokens) },
+        { head: 'further tokens, a million', figures: 'right', cell: ({ value: { allotment } }) => (allotment.overage === undefined ? <span className="muted">not sold</span> : formatPerMillion(allotment.overage.picoUsdPerToken)) },
+        { head: 'overage at most', figures: 'right', cell: ({ value: { allotment } }) => (allotment.overage === undefined ? none : formatNanoUsd(allotment.overage.capNanoUsd)) },
+        {
+          head: 'prices',
+          figures: 'right',
+          cell: ({ value: { priceBook } }) => (
+            <>
+              {Object.keys(priceBook.prices).length} models <span className="muted small block">book {priceBook.version}</span>
+            </>
+          ),
+        },
+        { head: 'tenants', cell: ({ id }) => <TenantLinks tenants={onPlan(id)} /> },
+      ]}
+    >
       {making && plans.data !== undefined && (
         <NewDocument
           noun="plan"
-          like={Object.fromEntries(plans.data.map(({ id, value: { id: _own, ...rest } }) => [id, rest]))}
+          like={{ ...Object.fromEntries(plans.data.map(({ id, value: { id: _own, ...rest } }) => [id, rest])), [EMPTY]: NEW_PLAN }}
           save={(id, value) => api.tables.put('plans', id, value, 'new')}
           onMade={(id) => go(`/plans/${encodeURIComponent(id)}`)}
           onCancel={() => setMaking(false)}
         />
       )}
-      {plans.data?.length === 0 && <p className="empty">There is no plan yet. The first one comes from a file: <code>npx sluice apply -f platform.yaml</code></p>}
-      {plans.data !== undefined && plans.data.length > 0 && (
-        <ScrollX label="Plans">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">plan</th>
-                <th scope="col" className="num">
-                  fee a month
-                </th>
-                <th scope="col" className="num">
-                  tokens included
-                </th>
-                <th scope="col" className="num">
-                  further tokens, a million
-                </th>
-                <th scope="col" className="num">
-                  overage at most
-                </th>
-                <th scope="col" className="num">
-                  prices
-                </th>
-                <th scope="col">tenants</th>
-              </tr>
-            </thead>
-            <tbody>
-              {plans.data.map(({ id, value }) => (
-                <PlanRow key={id} plan={value} tenants={picture.tenants.filter(({ plan }) => plan === id)} />
-              ))}
-            </tbody>
-          </table>
-        </ScrollX>
-      )}
-    </section>
+    </ListPanel>
   );
 }
 
-function PlanRow({ plan, tenants }: { plan: Plan; tenants: OperatorState['tenants'] }) {
-  const { totalTokens, feeNanoUsd, overage } = plan.allotment;
-  return (
-    <tr>
-      <th scope="row" className="row-name">
-        <Link to={`/plans/${encodeURIComponent(plan.id)}`}>{plan.displayName}</Link> <span className="muted small block">{plan.id}</span>
-      </th>
-      <td className="num">{formatNanoUsd(feeNanoUsd)}</td>
-      <td className="num">{formatCount(totalTokens)}</td>
-      <td className="num">{overage === undefined ? <span className="muted">not sold</span> : formatPerMillion(overage.picoUsdPerToken)}</td>
-      <td className="num">{overage === undefined ? <span className="muted">–</span> : formatNanoUsd(overage.capNanoUsd)}</td>
-      <td className="num">
-        {Object.keys(plan.priceBook.prices).length} models <span className="muted small block">book {plan.priceBook.version}</span>
-      </td>
-      <td>
-        <TenantLinks tenants={tenants} />
-      </td>
-    </tr>
-  );
-}
+/** What a plan is made of where there is none to copy. */
+const EMPTY = 'an empty one';
+const NEW_PLAN = {
+  displayName: 'New plan',
+  policy: { routing: { chain: [{ provider: 'name of a provider' }] } },
+  tenantLimits: { requests: { perSecond: 10, burst: 20 }, concurrency: { inFlight: 20, queued: 20 }, quotas: [] },
+  priceBook: { version: 1, effectiveFrom: '2026-01-01T00:00:00.000Z', prices: {} },
+  allotment: { totalTokens: 1_000_000, feeNanoUsd: 0 },
+};
 
 const SHOWN = 6;
 

@@ -1,51 +1,35 @@
 import { useQuery } from '@tanstack/react-query';
 import type { OperatorState } from '@sluice/contracts';
 import { Badge, Meter, ScrollX } from '@sluice/ui';
-import type { OperatorApi } from '../api/operator-api.ts';
-import { DocumentEditor } from '../edit/document-editor.tsx';
+import { ApiError, type OperatorApi } from '../api/operator-api.ts';
+import { Problem } from '../edit/problem.tsx';
 import { percent, queuedByTier } from '../overview/providers.tsx';
 import { Link } from '../routing/location.tsx';
+import { Accounts } from './accounts.tsx';
+import { Offers } from './offers.tsx';
 
 const STATE = { closed: { tone: 'good', word: 'closed' }, half_open: { tone: 'warn', word: 'half open' }, open: { tone: 'bad', word: 'open' } } as const;
 
-/** One provider: breakers and accounts now, and its configuration. */
+/** One provider: breakers and accounts now, its configuration, and the models it has. */
 export function ProviderPage({ api, picture, id }: { api: OperatorApi; picture: OperatorState; id: string }) {
   const live = picture.providers.find(({ provider }) => provider === id);
-  const rows = useQuery({ queryKey: ['providers'], queryFn: api.providers });
-  const row = rows.data?.find((one) => one.id === id);
-  if (live === undefined && rows.isSuccess && row === undefined) {
+  const row = useQuery({ queryKey: ['provider', id], queryFn: () => api.tables.get('providers', id), staleTime: 0 });
+  if (live === undefined && row.isPending) return <p className="muted">One moment…</p>;
+  if (live === undefined && row.data === undefined) {
+    const gone = row.error instanceof ApiError && row.error.status === 404;
     return (
       <section className="panel">
-        <h2>There is no provider {id}</h2>
-        <Link to="/">Back to the overview</Link>
+        <h2>{gone ? `There is no provider ${id}` : `The provider ${id} could not be read`}</h2>
+        {!gone && <Problem error={row.error} />}
+        <Link to="/providers">All providers</Link>
       </section>
     );
   }
   return (
     <>
       {live !== undefined && <Live provider={live} now={Date.parse(picture.at)} />}
-      <section className="panel" aria-labelledby="configuration">
-        <h2 id="configuration">Configuration of {id}</h2>
-        {rows.isError && (
-          <p className="notice bad" role="alert">
-            {rows.error.message}
-          </p>
-        )}
-        {row !== undefined && (
-          <DocumentEditor
-            label="Address, accounts with their slots, breaker; secrets are references and never shown"
-            loaded={row}
-            reload={async () => {
-              const again = (await rows.refetch()).data?.find((one) => one.id === id);
-              if (again === undefined) throw new Error('The provider could not be read again.');
-              return again;
-            }}
-            save={(value, version) => api.saveProvider(id, value, version)}
-            onSaved={() => undefined}
-            needs="admin"
-          />
-        )}
-      </section>
+      {row.data === undefined ? <Problem error={row.error} /> : <Accounts api={api} row={row.data} onChanged={() => void row.refetch()} />}
+      <Offers api={api} provider={id} />
     </>
   );
 }

@@ -3,7 +3,7 @@ import { useSyncExternalStore, type MouseEvent, type ReactNode } from 'react';
 export const BASE = '/_console';
 
 /** Pages that are one, named as in the address. */
-const SINGLE = ['chaos', 'router', 'plans', 'models', 'kill-switches', 'people'] as const;
+const SINGLE = ['chaos', 'router', 'tenants', 'providers', 'plans', 'models', 'kill-switches', 'people'] as const;
 /** Pages of one thing, by the first part of the address. */
 const OF_ONE = { tenants: 'tenant', providers: 'provider', plans: 'plan', models: 'model' } as const;
 

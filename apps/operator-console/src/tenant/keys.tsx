@@ -1,9 +1,8 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState, type FormEvent } from 'react';
 import type { CreateKeyResponse } from '@sluice/contracts';
-import { ScrollX } from '@sluice/ui';
-import type { KeyView, OperatorApi } from '../api/operator-api.ts';
-import { Problem } from '../edit/problem.tsx';
+import type { OperatorApi } from '../api/operator-api.ts';
+import { ListPanel } from '../edit/list-panel.tsx';
 import { SureButton } from '../edit/sure-button.tsx';
 import { useRefusal } from '../session/role.tsx';
 
@@ -30,8 +29,35 @@ export function Keys({ api, slug }: { api: OperatorApi; slug: string }) {
   }
 
   return (
-    <section className="panel" aria-labelledby="keys">
-      <h2 id="keys">Keys of {slug}</h2>
+    <ListPanel
+      id="keys"
+      title={`Keys of ${slug}`}
+      problem={problem}
+      rows={keys.data}
+      keyOf={({ keyId }) => keyId}
+      empty="No key yet: nothing can call in the name of this workspace."
+      columns={[
+        { head: 'name', cell: ({ name }) => name },
+        { head: 'id', cell: ({ keyId }) => <code>{keyId}</code> },
+        { head: 'expires', figures: 'left', cell: ({ expiresAt }) => (expiresAt === undefined ? <span className="muted">never</span> : new Date(expiresAt).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' })) },
+      ]}
+      actions={({ keyId, name }) => (
+        <>
+          <button type="button" disabled={refusal !== undefined} title={refusal ?? 'Makes a key like it; this one goes on for a day'} aria-label={`Rotate ${name}`} onClick={() => rotate.mutate(keyId)}>
+            Rotate
+          </button>
+          <SureButton verb="Revoke" name={name} refusal={refusal} onSure={() => revoke.mutate(keyId)} />
+        </>
+      )}
+      foot={
+        <form className="inline" onSubmit={submit}>
+          <input name="name" required maxLength={100} placeholder="Name of a new key" aria-label="Name of a new key" disabled={refusal !== undefined} />
+          <button type="submit" disabled={create.isPending || refusal !== undefined} title={refusal}>
+            Make a key
+          </button>
+        </form>
+      }
+    >
       {made !== undefined && (
         <div className="notice good" role="status">
           <p>
@@ -45,57 +71,6 @@ export function Keys({ api, slug }: { api: OperatorApi; slug: string }) {
           </button>
         </div>
       )}
-      <Problem error={problem} />
-      {keys.data?.length === 0 && <p className="empty">No key yet: nothing can call in the name of this workspace.</p>}
-      {keys.data !== undefined && keys.data.length > 0 && (
-        <ScrollX label={`Keys of ${slug}`}>
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">name</th>
-                <th scope="col">id</th>
-                <th scope="col">expires</th>
-                <th scope="col">
-                  <span className="visually-hidden">what can be done</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {keys.data.map((key) => (
-                <Row key={key.keyId} view={key} refusal={refusal} onRotate={() => rotate.mutate(key.keyId)} onRevoke={() => revoke.mutate(key.keyId)} />
-              ))}
-            </tbody>
-          </table>
-        </ScrollX>
-      )}
-      <form className="inline" onSubmit={submit}>
-        <input name="name" required maxLength={100} placeholder="Name of a new key" aria-label="Name of a new key" disabled={refusal !== undefined} />
-        <button type="submit" disabled={create.isPending || refusal !== undefined} title={refusal}>
-          Make a key
-        </button>
-      </form>
-    </section>
-  );
-}
-
-function Row({ view, refusal, onRotate, onRevoke }: { view: KeyView; refusal: string | undefined; onRotate: () => void; onRevoke: () => void }) {
-  return (
-    <tr>
-      <th scope="row" className="row-name">
-        {view.name}
-      </th>
-      <td>
-        <code>{view.keyId}</code>
-      </td>
-      <td className="num-left">{view.expiresAt === undefined ? <span className="muted">never</span> : new Date(view.expiresAt).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' })}</td>
-      <td className="actions">
-        <span className="inline">
-          <button type="button" disabled={refusal !== undefined} title={refusal ?? 'Makes a key like it; this one goes on for a day'} aria-label={`Rotate ${view.name}`} onClick={onRotate}>
-            Rotate
-          </button>
-          <SureButton verb="Revoke" name={view.name} refusal={refusal} onSure={onRevoke} />
-        </span>
-      </td>
-    </tr>
+    </ListPanel>
   );
 }

@@ -2,39 +2,50 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { OperatorState, StateTenant } from '@sluice/contracts';
 import { Badge, formatCount, formatNanoUsd, groupCounts, LineChart, OutcomeBars, OutcomeLegend, OUTCOME_GROUPS } from '@sluice/ui';
-import type { OperatorApi } from '../api/operator-api.ts';
+import { ApiError, type OperatorApi } from '../api/operator-api.ts';
 import { DocumentEditor } from '../edit/document-editor.tsx';
 import { LimitFields } from '../edit/limit-fields.tsx';
+import { Problem } from '../edit/problem.tsx';
 import { limitOf, Standing } from '../overview/tenant-panel.tsx';
 import { scaleOf } from '../overview/tenants.tsx';
 import { RequestTable } from '../requests/request-table.tsx';
 import { Link } from '../routing/location.tsx';
+import { Customer } from './customer.tsx';
 import { Keys } from './keys.tsx';
+import { Workspaces } from './workspaces.tsx';
 
-/** One tenant: what becomes of its calls, its limits, and per workspace policy, keys and newest requests. */
+/** One tenant: what becomes of its calls, what it is, its workspaces, and per workspace policy and keys. */
 export function TenantPage({ api, picture, id }: { api: OperatorApi; picture: OperatorState; id: string }) {
-  const tenant = picture.tenants.find((one) => one.tenant === id);
-  const [slug, setSlug] = useState(tenant?.workspaces[0]);
-  if (tenant === undefined) {
+  const live = picture.tenants.find((one) => one.tenant === id);
+  const row = useQuery({ queryKey: ['tenant', id], queryFn: () => api.tables.get('tenants', id), staleTime: 0 });
+  const [chosen, setChosen] = useState<string>();
+  if (live === undefined && row.isPending) return <p className="muted">One moment…</p>;
+  if (live === undefined && row.data === undefined) {
+    const gone = row.error instanceof ApiError && row.error.status === 404;
     return (
       <section className="panel">
-        <h2>There is no tenant {id}</h2>
-        <Link to="/">Back to the overview</Link>
+        <h2>{gone ? `There is no tenant ${id}` : `The tenant ${id} could not be read`}</h2>
+        {!gone && <Problem error={row.error} />}
+        <Link to="/tenants">All tenants</Link>
       </section>
     );
   }
+  const slugs = live?.workspaces ?? [];
+  const slug = chosen !== undefined && slugs.includes(chosen) ? chosen : slugs[0];
   return (
     <>
-      <Traffic tenant={tenant} />
-      <Requests api={api} tenant={tenant} />
-      {slug === undefined ? (
-        <p className="panel empty">It has no workspace.</p>
-      ) : (
+      {live !== undefined && <Traffic tenant={live} />}
+      {live !== undefined && slugs.length > 0 && <Requests api={api} tenant={live} />}
+      <div className="columns">
+        {row.data === undefined ? <Problem error={row.error} /> : <Customer api={api} row={row.data} onChanged={() => void row.refetch()} />}
+        <Workspaces api={api} tenant={id} />
+      </div>
+      {slug !== undefined && (
         <>
-          {tenant.workspaces.length > 1 && (
+          {slugs.length > 1 && (
             <div role="group" aria-label="Workspace" className="tabs">
-              {tenant.workspaces.map((one) => (
-                <button key={one} type="button" aria-pressed={one === slug} onClick={() => setSlug(one)}>
+              {slugs.map((one) => (
+                <button key={one} type="button" aria-pressed={one === slug} onClick={() => setChosen(one)}>
                   {one}
                 </button>
               ))}

@@ -1,0 +1,83 @@
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { ProviderInput } from '@sluice/contracts';
+import { Badge, formatCount } from '@sluice/ui';
+import type { OperatorApi } from '../api/operator-api.ts';
+import type { Row } from '../api/table-api.ts';
+import { ListPanel } from '../edit/list-panel.tsx';
+import { SureButton } from '../edit/sure-button.tsx';
+import { go, Link } from '../routing/location.tsx';
+import { useRefusal } from '../session/role.tsx';
+import { ProviderForm } from './provider-form.tsx';
+
+type Account = ProviderInput['credentials'][number];
+
+/** A provider's address and accounts: changed, deleted. Secrets are never shown, only where they are. */
+export function Accounts({ api, row, onChanged }: { api: OperatorApi; row: Row<ProviderInput>; onChanged: () => void }) {
+  const [open, setOpen] = useState(false);
+  const refusal = useRefusal('admin');
+  const remove = useMutation({ mutationFn: () => api.tables.remove('providers', row.id, row.version), onSuccess: () => go('/providers') });
+  const { displayName, dialect, baseUrl, region, enabled, credentials } = row.value;
+  const unlimited = <span className="muted">no limit</span>;
+  return (
+    <ListPanel<Account>
+      id="configuration"
+      title={`Configuration of ${row.id}`}
+      tools={!enabled && <Badge tone="warn">switched off: no call goes to it</Badge>}
+      button={
+        <>
+          <Link to="/providers">All providers</Link>
+          <button type="button" disabled={refusal !== undefined || open} title={refusal} aria-label={`Change ${displayName}`} onClick={() => setOpen(true)}>
+            Change
+          </button>
+          <SureButton verb="Delete" name={displayName} refusal={refusal} disabled={remove.isPending} onSure={() => remove.mutate()} />
+        </>
+      }
+      problem={remove.error}
+      rows={open ? [] : credentials}
+      keyOf={({ id }) => id}
+      empty={null}
+      columns={[
+        { head: 'account', cell: ({ id }) => id },
+        { head: 'key', cell: keyInWords },
+        { head: 'calls at once', figures: 'right', cell: ({ slots }) => formatCount(slots) },
+        { head: 'requests a minute', figures: 'right', cell: ({ requestsPerMinute }) => (requestsPerMinute === undefined ? unlimited : formatCount(requestsPerMinute)) },
+        { head: 'tokens a minute', figures: 'right', cell: ({ tokensPerMinute }) => (tokensPerMinute === undefined ? unlimited : formatCount(tokensPerMinute)) },
+        { head: 'for', cell: ({ tenants }) => tenants?.join(', ') ?? 'every tenant' },
+      ]}
+    >
+      {open ? (
+        <ProviderForm
+          api={api}
+          row={row}
+          onDone={() => {
+            setOpen(false);
+            onChanged();
+          }}
+          onCancel={() => setOpen(false)}
+        />
+      ) : (
+        <p>
+          {displayName} speaks {dialect} at <code>{baseUrl}</code>, region {region}.
+        </p>
+      )}
+    </ListPanel>
+  );
+}
+
+function keyInWords({ secret }: Account) {
+  switch (secret?.kind) {
+    case 'env':
+      return <code className="nowrap">{secret.name}</code>;
+    case 'file':
+      return (
+        <>
+          file <code className="nowrap">{secret.name}</code>
+        </>
+      );
+    case 'encrypted':
+      return 'kept encrypted';
+    default:
+      return <span className="muted">none</span>;
+  }
+}
