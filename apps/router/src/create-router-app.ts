@@ -13,6 +13,7 @@ import type { CallAverages } from './learn/call-averages.ts';
 import { mayRead } from './learn/feedback.ts';
 import { policiesView, type PolicyDesk } from './learn/policy-desk.ts';
 import type { Publisher } from './learn/publisher.ts';
+import type { Retention } from './learn/retention.ts';
 import type { RolloutGuard } from './learn/rollout-guard.ts';
 import type { RouterKeeper } from './learn/router-keeper.ts';
 import type { WaitingLog } from './learn/waiting-log.ts';
@@ -44,6 +45,7 @@ export interface RouterAppDeps {
   readonly signals: Pick<SignalTable, 'profile' | 'profiles'>;
   readonly averages: Pick<CallAverages, 'of'>;
   readonly drift: Pick<FeatureDrift, 'report'>;
+  readonly retention: Pick<Retention, 'view'>;
   readonly reactor: Pick<DriftReactor, 'order' | 'view'>;
 }
 
@@ -150,6 +152,7 @@ export function createRouterApp(deps: RouterAppDeps): { app: Express; close(): v
     return { ...deps.drift.report(published().extractor.names), reactions: deps.reactor.view(), rewards };
   };
   app.get('/drift', onlyServices, (_req, res) => void res.json(drift()));
+  app.get('/storage', onlyServices, (_req, res) => void res.json(deps.retention.view));
   app.post('/drift/hold', onlyServices, async (req, res) => {
     const { step, actor, reason } = parseBody(HoldDrift, req);
     state();

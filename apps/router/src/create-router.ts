@@ -15,6 +15,7 @@ import { createFeedback } from './learn/feedback.ts';
 import { createPolicyDesk } from './learn/policy-desk.ts';
 import { createPublisher } from './learn/publisher.ts';
 import { settleDue } from './learn/reward-deadline.ts';
+import { createRetention, RETENTION_DEFAULT, type RetentionRule } from './learn/retention.ts';
 import { createRolloutGuard } from './learn/rollout-guard.ts';
 import { createRouterKeeper } from './learn/router-keeper.ts';
 import { createWaitingLog } from './learn/waiting-log.ts';
@@ -51,6 +52,8 @@ export interface RouterDeps {
   readonly feedbackWaitMs?: number;
   /** The highest step of the reactions to drift that is taken by itself; `watching`, none, when absent. */
   readonly driftReactions?: ReactionStep;
+  /** How long decisions and journal are kept. */
+  readonly retention?: RetentionRule;
   /** Where their steps are published as audit events. */
   readonly events?: Pick<EventPublisher, 'publish'> | undefined;
 }
@@ -77,11 +80,12 @@ export function createRouter(deps: RouterDeps): Router {
   const averages = createCallAverages();
   const drift = createFeatureDrift();
   const reactor = createDriftReactor({ keeper, drift, names: () => publisher.current?.compiled.extractor.names, highest: deps.driftReactions ?? 'watching', publisher: deps.events, clock, logger, onStep: (step) => figures.reacted(step) });
+  const retention = createRetention({ store, state: () => keeper.state, clock, rule: deps.retention ?? RETENTION_DEFAULT, rewardTimeoutMs: deps.rewardTimeoutMs, onPruned: (table, rows) => figures.pruned(table, rows) });
   const guard = createRolloutGuard();
   const replays = createReplays();
   const requests = createRecentRequests({ ttlMs: REQUESTS_FOR_MS });
   const publisher = createPublisher({ clock, ids, state: () => keeper.state, signals, averages, onPublished: (snapshot) => void store.commit({ snapshot }).catch(() => undefined) });
-  const figures = createRouterMetrics(deps.metrics, { log, signals, state: () => keeper.state, current: () => publisher.current, nowMs: () => clock.now() });
+  const figures = createRouterMetrics(deps.metrics, { log, signals, state: () => keeper.state, current: () => publisher.current, stored: () => retention.figures, nowMs: () => clock.now() });
 
   const decide = createRouteDecider({
     clock, ids, config, log, requests,
@@ -97,7 +101,7 @@ export function createRouter(deps: RouterDeps): Router {
   const takeFeedback = createFeedback({ store, keeper, log, clock, ...(deps.feedbackWaitMs === undefined ? {} : { waitMs: deps.feedbackWaitMs }) });
   const findCaller = createFindCaller({ token: deps.token, config, clock });
   const desk = createPolicyDesk({ keeper, ids });
-  const { app, close: closeApp } = createRouterApp({ logger, token: deps.token, clock, ids, findCaller, store, keeper, log, desk, publisher, replays, guard, drift, reactor, signals, averages });
+  const { app, close: closeApp } = createRouterApp({ logger, token: deps.token, clock, ids, findCaller, store, keeper, log, desk, publisher, replays, guard, drift, reactor, retention, signals, averages });
   const hot = createHotHandlers({
     decide,
     takeFeedback: async (items, caller) => {
@@ -170,6 +174,7 @@ export function createRouter(deps: RouterDeps): Router {
         while ((await settleDue({ store, keeper, clock, defaultReward: deps.defaultReward })) > 0);
         await reactor.tick();
         await store.commit({ soft: softState() });
+        await retention.tick();
       } catch (error) {
         logger.warn({ reason: error instanceof Error ? error.message.slice(0, 300) : 'unknown' }, 'the store is away; deciding by what is known');
       }
@@ -177,7 +182,7 @@ export function createRouter(deps: RouterDeps): Router {
     },
     get ready() {
       const state = keeper.state;
-      return { ready: state !== undefined && config() !== undefined, detail: { learning: state !== undefined, store: store.kind, configured: config() !== undefined, seq: state?.seq ?? null, snapshot_id: publisher.current?.compiled.snapshot.snapshot_id ?? null, log_waiting: log.waiting } };
+      return { ready: state !== undefined && config() !== undefined, detail: { learning: state !== undefined, store: store.kind, configured: config() !== undefined, seq: state?.seq ?? null, snapshot_id: publisher.current?.compiled.snapshot.snapshot_id ?? null, log_waiting: log.waiting, stored: retention.view, drift: reactor.step } };
     },
     loaded,
     close: async () => {

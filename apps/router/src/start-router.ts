@@ -38,6 +38,7 @@ export async function startRouter({ env, logger }: { env: Record<string, string 
     rewardTimeoutMs: config.SLUICE_REWARD_TIMEOUT_S * 1_000,
     defaultReward: config.SLUICE_DEFAULT_REWARD,
     driftReactions: config.SLUICE_DRIFT_REACTIONS === 'off' ? 'watching' : config.SLUICE_DRIFT_REACTIONS,
+    retention: { days: config.SLUICE_ROUTER_KEEP_DAYS, rows: config.SLUICE_ROUTER_KEEP_ROWS },
     events: createSnsPublisher({ spine, logger }),
   });
   const consumers = startConsumers({ spine, usage: router.usage, refusals: router.refusals, logger, metrics });

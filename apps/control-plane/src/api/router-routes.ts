@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ArmsAnswer, DecisionsAnswer, DecisionsQuery, DriftAnswer, HoldDrift, PoliciesAnswer, ReplayRollout, RolloutAction, RolloutsAnswer, RolloutView, TenantsAnswer } from '@sluice/contracts';
+import { ArmsAnswer, DecisionsAnswer, DecisionsQuery, DriftAnswer, HoldDrift, PoliciesAnswer, ReplayRollout, RolloutAction, RolloutsAnswer, RolloutView, StorageAnswer, TenantsAnswer } from '@sluice/contracts';
 import { actorOf, param } from './actor.ts';
 import type { AuditTrail } from './ports.ts';
 import type { RouterClient } from '../router/router-client.ts';
@@ -23,6 +23,7 @@ export function routerRoutes({ router, audit }: { router: RouterClient; audit: A
   return [
     read('arms', 'Models with quality, cost and confidence, and the frontier', ArmsAnswer),
     read('drift', 'Whether features, mix of models or rewards have moved', DriftAnswer),
+    read('storage', 'How much of its log the router keeps', StorageAnswer),
     read('tenants', 'Difficulty and pressure of tenants', TenantsAnswer),
     read('policies', 'Policies of the router', PoliciesAnswer),
     read('rollouts', 'Rollouts with their evidence over time', RolloutsAnswer),

@@ -42,6 +42,7 @@ export const DECLARED_ROUTES: Readonly<Record<RouteAuth, readonly string[]>> = {
     'get /api/router/drift',
     'get /api/router/policies',
     'get /api/router/rollouts',
+    'get /api/router/storage',
     'get /api/router/tenants',
     'delete /api/session',
     'get /api/session',

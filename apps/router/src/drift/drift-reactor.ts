@@ -24,6 +24,8 @@ export interface DriftReactor {
   /** @returns why not, if so. */
   order(order: ReactionOrder): Promise<ProblemReply | undefined>;
   view(): NonNullable<DriftAnswer['reactions']>;
+  /** Undefined before the state was loaded. */
+  readonly step: ReactionStep | undefined;
   /** Number of the newest step that was published; goes on where another stood. */
   published: number;
 }
@@ -113,6 +115,9 @@ export function createDriftReactor(deps: DriftReactorDeps): DriftReactor {
       return refusal;
     },
     view: () => viewOf(keeper.state as RouterState, highest, timing),
+    get step() {
+      return keeper.state === undefined ? undefined : stepOf(keeper.state.reaction);
+    },
     get published() {
       return published;
     },

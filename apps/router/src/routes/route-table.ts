@@ -23,6 +23,7 @@ import {
   RouterSnapshot,
   RouteRequest,
   RoutingPolicyView,
+  StorageAnswer,
   TenantProfileView,
   TenantsAnswer,
 } from '@sluice/contracts';
@@ -52,6 +53,7 @@ export const ROUTER_ROUTES: readonly ApiRoute[] = [
   { method: 'get', path: '/tenants', summary: 'Difficulty and pressure of all tenants', auth: 'service', response: TenantsAnswer },
   { method: 'get', path: '/tenants/:id/profile', summary: 'Difficulty and pressure of a tenant', auth: 'service', response: TenantProfileView },
   { method: 'get', path: '/drift', summary: 'Shifts of features, of the mix of models, and of rewards', auth: 'service', response: DriftAnswer },
+  { method: 'get', path: '/storage', summary: 'How much of its log the router keeps, and for how long', auth: 'service', response: StorageAnswer },
   { method: 'post', path: '/drift/hold', summary: 'Keeps the reactions to drift at a step until they are released', auth: 'service', body: HoldDrift, response: DriftAnswer },
   { method: 'post', path: '/drift/release', summary: 'Gives them back to the detectors', auth: 'service', body: ReleaseDrift, response: DriftAnswer },
   { method: 'get', path: '/internal/snapshot', summary: 'The published snapshot, with an ETag', auth: 'service', response: RouterSnapshot },

@@ -9,6 +9,7 @@ export function createMemoryRouterStore({ maxDecisions = 100_000 }: { maxDecisio
   const decisions = new Map<string, StoredDecision>();
   let entries: JournalEntry[] = [];
   let last = 0;
+  let until = -Infinity;
   let checkpoint: RouterStateSaved | undefined;
   let soft: unknown;
   const snapshots = new Map<string, SlimSnapshot>();
@@ -38,7 +39,7 @@ export function createMemoryRouterStore({ maxDecisions = 100_000 }: { maxDecisio
     more.forEach(({ seq }, i) => {
       if (seq !== last + 1 + i) throw new Error(`journal entry ${seq} does not follow ${last}`);
     });
-    for (const row of rows) if (!decisions.has(row.id)) decisions.set(row.id, { ...row, feedback: [] });
+    for (const row of rows) if (!decisions.has(row.id) && row.atMs > until) decisions.set(row.id, { ...row, feedback: [] });
     while (decisions.size > maxDecisions) decisions.delete(decisions.keys().next().value as string);
     for (const { id, call } of calls) if (decisions.get(id)?.call === undefined) change(id, { call });
     feedback.forEach(addFeedback);
@@ -82,6 +83,20 @@ export function createMemoryRouterStore({ maxDecisions = 100_000 }: { maxDecisio
       const slim = snapshots.get(id);
       return slim && wholeSnapshot(slim, scorers);
     },
+    measure: async () => {
+      const newest = newestFirst();
+      return { decisions: { rows: newest.length, oldestMs: newest.at(-1)?.atMs, bytes: undefined }, journal: { rows: entries.length, oldestMs: entries[0]?.atMs, bytes: undefined } };
+    },
+    pruneDecisions: async ({ beforeMs, nowMs, limit }) => {
+      const old = newestFirst().reverse().filter(({ atMs, expiresAtMs, rewardState }) => atMs < beforeMs && expiresAtMs <= nowMs && rewardState !== 'pending').slice(0, limit);
+      for (const { id, atMs } of old) {
+        decisions.delete(id);
+        until = Math.max(until, atMs);
+      }
+      return old.length;
+    },
+    // Entries before the checkpoint are gone already.
+    pruneJournal: async () => 0,
     close: async () => undefined,
   };
 }

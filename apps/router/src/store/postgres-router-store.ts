@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { RouteDecision, type RouterSnapshot } from '@sluice/contracts';
 import type { JournalBody } from '../state/journal.ts';
 import type { RouterStateSaved } from '../state/router-state.ts';
+import { createPostgresRetention } from './postgres-retention.ts';
 import { missingScorers, slimSnapshot, wholeSnapshot, type SlimSnapshot } from './slim-snapshot.ts';
 import { KEPT_SNAPSHOTS, type CallOutcome, type Changes, type DecisionRow, type RewardState, type RouterStore, type StoredDecision } from './router-store.ts';
 
@@ -81,6 +82,7 @@ export function createPostgresRouterStore(pool: pg.Pool): RouterStore {
       const found = missing.length === 0 ? [] : (await pool.query<{ id: string; body: unknown }>('select id, body from router.scorers where id = any($1)', [missing])).rows;
       return wholeSnapshot(slim, new Map(found.map(({ id: scorer, body }) => [scorer, body])));
     },
+    ...createPostgresRetention(pool),
     close: () => pool.end(),
   };
 }
@@ -93,7 +95,7 @@ async function write(client: pg.PoolClient, { decisions, calls, feedback, reward
       `insert into router.decisions (id, at, tenant, workspace, source, decision, chosen, policy_version, evaluated, expires_at, reward_state, call, request_id, request_digest)
        select id, at, tenant, workspace, source, decision, decision ->> 'chosen', decision ->> 'policy_version', (decision ->> 'evaluated')::boolean, expires_at, reward_state, call, request_id, request_digest
        from jsonb_to_recordset($1::jsonb) as r (id text, at timestamptz, tenant text, workspace text, source text, decision jsonb, expires_at timestamptz, reward_state text, call jsonb, request_id text, request_digest text)
-       on conflict (id) do nothing`,
+       where at > coalesce((select decisions_until from router.retention), '-infinity') on conflict (id) do nothing`,
       rowsOf(decisions.map(({ atMs, expiresAtMs, rewardState, request, ...row }) => ({ ...row, at: iso(atMs), expires_at: iso(expiresAtMs), reward_state: rewardState, request_id: request?.id, request_digest: request?.digest }))),
     );
   }

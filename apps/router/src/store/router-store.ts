@@ -42,7 +42,7 @@ export interface StoredDecision extends DecisionRow {
 
 /** Everything that is to be durable together. */
 export interface Changes {
-  /** A decision that is there already stays as it is. */
+  /** A decision that is there already stays as it is; one that is older than what was deleted for its age is left out. */
   readonly decisions?: readonly DecisionRow[];
   /** Sets the outcome of decisions that have none. */
   readonly calls?: readonly { readonly id: string; readonly call: CallOutcome }[];
@@ -77,6 +77,34 @@ export interface FeedbackRateRow {
   readonly rated: number;
 }
 
+/** How much of a table there is. */
+export interface TableFigures {
+  readonly rows: number;
+  /** Undefined when it is empty. */
+  readonly oldestMs: number | undefined;
+  /** With its indexes; undefined where that is not known. */
+  readonly bytes: number | undefined;
+}
+
+export interface StoreFigures {
+  readonly decisions: TableFigures;
+  readonly journal: TableFigures;
+}
+
+/** What of the decisions may go: those of before `beforeMs` whose time to be rated is over and that have been settled, the oldest first. */
+export interface PruneDecisions {
+  readonly beforeMs: number;
+  readonly nowMs: number;
+  readonly limit: number;
+}
+
+/** What of the journal may go: entries of before `beforeMs`, and all but the newest `keepRows`; never what a start from the older checkpoint reads. */
+export interface PruneJournal {
+  readonly beforeMs: number;
+  readonly keepRows: number;
+  readonly limit: number;
+}
+
 /**
  * What the router keeps. One process writes: it gives journal entries their numbers, and a second writer fails on them.
  * Every method rejects when the store cannot be reached.
@@ -95,6 +123,15 @@ export interface RouterStore {
   feedbackRates(): Promise<FeedbackRateRow[]>;
   /** Undefined for one that is not kept any more. */
   snapshot(id: string): Promise<unknown>;
+  measure(): Promise<StoreFigures>;
+  /**
+   * Deletes decisions with their feedback. What is older than the newest one that was ever deleted is not taken again: a usage
+   * event that comes a second time would be learned a second time.
+   *
+   * @returns how many went.
+   */
+  pruneDecisions(rule: PruneDecisions): Promise<number>;
+  pruneJournal(rule: PruneJournal): Promise<number>;
   close(): Promise<void>;
 }
 

@@ -191,6 +191,25 @@ export const ArmsAnswer = z.object({
 });
 export type ArmsAnswer = z.infer<typeof ArmsAnswer>;
 
+const StoredTable = z.object({ rows: z.int().optional(), oldest: Instant.optional(), bytes: z.int().optional() });
+/** `GET /storage`: how much of its log the router keeps, and for how long. */
+export const StorageAnswer = z.object({
+  /** When it was counted; figures are absent before. */
+  measured_at: Instant.optional(),
+  /** What is older, or beyond so many rows of a table, is deleted. */
+  keep: z.object({ days: z.number(), rows: z.int() }),
+  /** With their feedback. Evaluations reach back to the oldest of them. */
+  decisions: StoredTable,
+  journal: StoredTable,
+  /** Rows that were deleted since the start of the process. */
+  pruned: z.object({ decisions: z.int(), journal: z.int() }),
+  /** Decisions beyond their bound that stay, because they may still be rated or a rollout needs them. */
+  held: z.int(),
+  /** No decision since then is deleted while this rollout runs. */
+  kept_for_rollout_since: Instant.optional(),
+});
+export type StorageAnswer = z.infer<typeof StorageAnswer>;
+
 /** Steps of the router's reactions to drift, in their order. */
 export const DriftStep = z.enum(['watching', 'alert', 'explore', 'forget_slowly', 'forget', 'freeze', 'rollback']);
 export type DriftStep = z.infer<typeof DriftStep>;
