@@ -108,6 +108,48 @@ describe('a tenant', () => {
     expect(puts).toEqual([['"3"', mine], ['"4"', mine]]);
   });
 
+  it('is saved over a version in which only the control plane wrote its derived window, without asking', async () => {
+    const puts: unknown[] = [];
+    const derived = { ...ACME, limits: { quotas: [...ACME.limits.quotas, { id: 'overage-cap', meter: 'total_tokens' }] } };
+    let version = 3;
+    showConsole(
+      {
+        ...CONFIG,
+        'GET /api/tenants/acme': () => row('acme', version === 3 ? ACME : derived, version),
+        'PUT /api/tenants/acme': (body, headers) => {
+          puts.push([headers['if-match'], bodyOf(body)]);
+          return headers['if-match'] === '"4"' ? WRITTEN : STALE;
+        },
+      },
+      '/_console/tenants/acme',
+    );
+    fireEvent.click(await screen.findByRole('button', { name: 'Change Acme' }));
+    await screen.findByLabelText('Time zone');
+    type('Time zone', 'Europe/Berlin');
+    version = 4;
+    save();
+    await act(async () => undefined);
+    const mine = { ...ACME, timeZone: 'Europe/Berlin' };
+    expect(puts).toEqual([['"3"', mine], ['"4"', mine]]);
+    expect(screen.queryByText(/Somebody changed this/)).toBeNull();
+  });
+
+  it('that changed since it was read is not deleted but shown as it is now, and goes when it is deleted again', async () => {
+    let version = 3;
+    const { sent } = showConsole(
+      { ...CONFIG, 'GET /api/tenants/acme': () => row('acme', { ...ACME, name: version === 3 ? 'Acme' : 'Acme Corporation' }, version), 'DELETE /api/tenants/acme': (_body, headers) => (headers['if-match'] === '"4"' ? { status: 204 } : STALE) },
+      '/_console/tenants/acme',
+    );
+    fireEvent.click(await screen.findByRole('button', { name: 'Delete Acme' }));
+    version = 4;
+    press('Delete Acme: sure?');
+    fireEvent.click(await screen.findByRole('button', { name: 'Delete Acme Corporation' }));
+    expect(screen.getByText(/It was not deleted: it has changed/)).toBeTruthy();
+    press('Delete Acme Corporation: sure?');
+    await screen.findByRole('button', { name: 'New tenant' });
+    expect(sent.filter(({ request }) => request.startsWith('DELETE')).map(({ headers }) => headers['if-match'])).toEqual(['"3"', '"4"']);
+  });
+
   it('is edited as a whole as JSON too, and not sent while that is no JSON', async () => {
     const { sent } = showConsole({ ...CONFIG, 'PUT /api/tenants/acme': WRITTEN }, '/_console/tenants/acme');
     fireEvent.click(await screen.findByRole('button', { name: 'Change Acme' }));

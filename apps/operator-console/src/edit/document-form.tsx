@@ -22,6 +22,8 @@ export interface DocumentFormProps<T> {
   readonly start?: unknown;
   /** The fields of a document as it is now. */
   readonly groups: (document: unknown, isNew: boolean) => readonly FieldGroup[];
+  /** What is edited of a row; all of it when absent. */
+  readonly read?: (value: T) => unknown;
   /** A document as a conflict shows it, where something of it is not to be shown. */
   readonly shownOf?: (document: unknown) => unknown;
   readonly save: (document: unknown, version: number | 'new') => Promise<void>;
@@ -35,8 +37,8 @@ export interface DocumentFormProps<T> {
 }
 
 /** Makes or changes a row of the configuration by fields; all of it, also what has no field, can be edited as JSON below. */
-export function DocumentForm<T>({ label, row, start, groups, shownOf = (document) => document, save, reload, onDone, onCancel, verb, note, taken }: DocumentFormProps<T>) {
-  const edit = useRowEdit<T, unknown>({ row, draftOf: (value) => value ?? start, valueOf: (draft) => draft, shownOf, save, reload, onSaved: onDone, taken });
+export function DocumentForm<T>({ label, row, start, groups, read = (value) => value, shownOf = (document) => document, save, reload, onDone, onCancel, verb, note, taken }: DocumentFormProps<T>) {
+  const edit = useRowEdit<T, unknown>({ row, draftOf: (value) => (value === undefined ? start : read(value)), valueOf: (draft) => draft, shownOf, save, reload, onSaved: onDone, whole: true, taken });
   const [broken, setBroken] = useState(false);
   const shown = groups(edit.draft, edit.isNew);
   const faults = faultsOfFields(edit.error instanceof ApiError ? edit.error.fields : [], shown.flatMap(({ fields }) => fields));

@@ -1,4 +1,4 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import type { Model, ModelAbility } from '@sluice/contracts';
 import { Badge, formatCount, formatPerMillion, ScrollX } from '@sluice/ui';
 import { ApiError, type OperatorApi } from '../api/operator-api.ts';
@@ -7,6 +7,7 @@ import { DocumentEditor } from '../edit/document-editor.tsx';
 import { DocumentFields, setAt, type DocumentField } from '../edit/document-fields.tsx';
 import { Problem } from '../edit/problem.tsx';
 import { SureButton } from '../edit/sure-button.tsx';
+import { useRemoval } from '../edit/use-removal.ts';
 import { go, Link } from '../routing/location.tsx';
 import { useRefusal } from '../session/role.tsx';
 
@@ -35,7 +36,7 @@ export function ModelPage({ api, id }: { api: OperatorApi; id: string }) {
   }
   return (
     <>
-      <Summary api={api} row={model.data} />
+      <Summary api={api} row={model.data} onChanged={() => void model.refetch()} />
       <div className="columns">
         <Offers model={model.data.value} />
         <BilledPrices api={api} id={id} />
@@ -79,10 +80,10 @@ function Abilities({ document, change }: { document: unknown; change: (next: unk
   );
 }
 
-function Summary({ api, row }: { api: OperatorApi; row: Row<Model> }) {
+function Summary({ api, row, onChanged }: { api: OperatorApi; row: Row<Model>; onChanged: () => void }) {
   const { id, displayName, contextTokens, maxOutputTokens, tier, retirement } = row.value;
   const refusal = useRefusal('admin');
-  const remove = useMutation({ mutationFn: () => api.tables.remove('models', id, row.version), onSuccess: () => go('/models') });
+  const remove = useRemoval({ remove: () => api.tables.remove('models', id, row.version), reload: onChanged, onGone: () => go('/models') });
   return (
     <section className="panel" aria-labelledby="model">
       <div className="section-head">
@@ -97,7 +98,7 @@ function Summary({ api, row }: { api: OperatorApi; row: Row<Model> }) {
         )}
         <span className="grow" />
         <Link to="/models">All models</Link>
-        <SureButton verb="Delete" name={displayName} refusal={refusal} disabled={remove.isPending} onSure={() => remove.mutate()} />
+        <SureButton verb="Delete" name={displayName} refusal={refusal} disabled={remove.busy} onSure={remove.sure} />
       </div>
       <p className="num">
         Takes {formatCount(contextTokens)} tokens, answers with {formatCount(maxOutputTokens)} at most. Quality tier {tier}.

@@ -1,4 +1,4 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import type { OperatorState, Plan } from '@sluice/contracts';
 import { formatCount, formatNanoUsd, formatPerMillion } from '@sluice/ui';
 import { ApiError, type OperatorApi, type Versioned } from '../api/operator-api.ts';
@@ -7,6 +7,7 @@ import { DocumentEditor } from '../edit/document-editor.tsx';
 import { DocumentFields, type DocumentField } from '../edit/document-fields.tsx';
 import { Problem } from '../edit/problem.tsx';
 import { SureButton } from '../edit/sure-button.tsx';
+import { useRemoval } from '../edit/use-removal.ts';
 import { go, Link } from '../routing/location.tsx';
 import { useRefusal } from '../session/role.tsx';
 import { TenantLinks } from './plans-page.tsx';
@@ -42,7 +43,7 @@ export function PlanPage({ api, picture, id }: { api: OperatorApi; picture: Oper
   }
   return (
     <>
-      <Summary api={api} row={plan.data} picture={picture} />
+      <Summary api={api} row={plan.data} picture={picture} onChanged={() => void plan.refetch()} />
       <div className="columns">
         <section className="panel" aria-labelledby="terms">
           <h2 id="terms">Terms and limits</h2>
@@ -83,10 +84,10 @@ export function PlanPage({ api, picture, id }: { api: OperatorApi; picture: Oper
 const terms = ({ value: { priceBook: _book, ...value }, version }: Row<Plan>): Versioned<Omit<Plan, 'priceBook'>> => ({ value, version });
 const prices = ({ value, version }: Row<Plan>): Versioned<Plan['priceBook']['prices']> => ({ value: value.priceBook.prices, version });
 
-function Summary({ api, row, picture }: { api: OperatorApi; row: Row<Plan>; picture: OperatorState }) {
+function Summary({ api, row, picture, onChanged }: { api: OperatorApi; row: Row<Plan>; picture: OperatorState; onChanged: () => void }) {
   const { id, displayName, allotment } = row.value;
   const refusal = useRefusal('admin');
-  const remove = useMutation({ mutationFn: () => api.tables.remove('plans', id, row.version), onSuccess: () => go('/plans') });
+  const remove = useRemoval({ remove: () => api.tables.remove('plans', id, row.version), reload: onChanged, onGone: () => go('/plans') });
   const { overage } = allotment;
   return (
     <section className="panel" aria-labelledby="plan">
@@ -96,7 +97,7 @@ function Summary({ api, row, picture }: { api: OperatorApi; row: Row<Plan>; pict
         </h2>
         <span className="grow" />
         <Link to="/plans">All plans</Link>
-        <SureButton verb="Delete" name={displayName} refusal={refusal} disabled={remove.isPending} onSure={() => remove.mutate()} />
+        <SureButton verb="Delete" name={displayName} refusal={refusal} disabled={remove.busy} onSure={remove.sure} />
       </div>
       <p className="num">
         {formatNanoUsd(allotment.feeNanoUsd)} a month with {formatCount(allotment.totalTokens)} tokens.{' '}

@@ -1,4 +1,3 @@
-import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { ProviderInput } from '@sluice/contracts';
 import { Badge, formatCount } from '@sluice/ui';
@@ -6,6 +5,7 @@ import type { OperatorApi } from '../api/operator-api.ts';
 import type { Row } from '../api/table-api.ts';
 import { ListPanel } from '../edit/list-panel.tsx';
 import { SureButton } from '../edit/sure-button.tsx';
+import { useRemoval } from '../edit/use-removal.ts';
 import { go, Link } from '../routing/location.tsx';
 import { useRefusal } from '../session/role.tsx';
 import { ProviderForm } from './provider-form.tsx';
@@ -16,7 +16,7 @@ type Account = ProviderInput['credentials'][number];
 export function Accounts({ api, row, onChanged }: { api: OperatorApi; row: Row<ProviderInput>; onChanged: () => void }) {
   const [open, setOpen] = useState(false);
   const refusal = useRefusal('admin');
-  const remove = useMutation({ mutationFn: () => api.tables.remove('providers', row.id, row.version), onSuccess: () => go('/providers') });
+  const remove = useRemoval({ remove: () => api.tables.remove('providers', row.id, row.version), reload: onChanged, onGone: () => go('/providers') });
   const { displayName, dialect, baseUrl, region, enabled, credentials } = row.value;
   const unlimited = <span className="muted">no limit</span>;
   return (
@@ -30,7 +30,7 @@ export function Accounts({ api, row, onChanged }: { api: OperatorApi; row: Row<P
           <button type="button" disabled={refusal !== undefined || open} title={refusal} aria-label={`Change ${displayName}`} onClick={() => setOpen(true)}>
             Change
           </button>
-          <SureButton verb="Delete" name={displayName} refusal={refusal} disabled={remove.isPending} onSure={() => remove.mutate()} />
+          <SureButton verb="Delete" name={displayName} refusal={refusal} disabled={remove.busy} onSure={remove.sure} />
         </>
       }
       problem={remove.error}

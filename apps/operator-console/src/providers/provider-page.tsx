@@ -13,7 +13,7 @@ const STATE = { closed: { tone: 'good', word: 'closed' }, half_open: { tone: 'wa
 /** One provider: breakers and accounts now, its configuration, and the models it has. */
 export function ProviderPage({ api, picture, id }: { api: OperatorApi; picture: OperatorState; id: string }) {
   const live = picture.providers.find(({ provider }) => provider === id);
-  const row = useQuery({ queryKey: ['provider', id], queryFn: () => api.tables.get('providers', id), staleTime: 0 });
+  const row = useQuery({ queryKey: ['provider', id], queryFn: () => api.tables.get('providers', id), staleTime: 0, refetchInterval: 5_000 });
   if (live === undefined && row.isPending) return <p className="muted">One moment…</p>;
   if (live === undefined && row.data === undefined) {
     const gone = row.error instanceof ApiError && row.error.status === 404;

@@ -1,4 +1,3 @@
-import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Tenant } from '@sluice/contracts';
 import { Badge, formatNanoUsd } from '@sluice/ui';
@@ -6,6 +5,7 @@ import type { OperatorApi } from '../api/operator-api.ts';
 import type { Row } from '../api/table-api.ts';
 import { Problem } from '../edit/problem.tsx';
 import { SureButton } from '../edit/sure-button.tsx';
+import { useRemoval } from '../edit/use-removal.ts';
 import { go, Link } from '../routing/location.tsx';
 import { useRefusal } from '../session/role.tsx';
 import { TenantForm } from './tenant-form.tsx';
@@ -14,7 +14,7 @@ import { TenantForm } from './tenant-form.tsx';
 export function Customer({ api, row, onChanged }: { api: OperatorApi; row: Row<Tenant>; onChanged: () => void }) {
   const [open, setOpen] = useState(false);
   const refusal = useRefusal('admin');
-  const remove = useMutation({ mutationFn: () => api.tables.remove('tenants', row.id, row.version), onSuccess: () => go('/tenants') });
+  const remove = useRemoval({ remove: () => api.tables.remove('tenants', row.id, row.version), reload: onChanged, onGone: () => go('/tenants') });
   const { name, plan, timeZone, status, overageCapNanoUsd } = row.value;
   const done = (): void => {
     setOpen(false);
@@ -30,7 +30,7 @@ export function Customer({ api, row, onChanged }: { api: OperatorApi; row: Row<T
         <button type="button" disabled={refusal !== undefined || open} title={refusal} aria-label={`Change ${name}`} onClick={() => setOpen(true)}>
           Change
         </button>
-        <SureButton verb="Delete" name={name} refusal={refusal} disabled={remove.isPending} onSure={() => remove.mutate()} />
+        <SureButton verb="Delete" name={name} refusal={refusal} disabled={remove.busy} onSure={remove.sure} />
       </div>
       <Problem error={remove.error} />
       {open ? (

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import type { Plan, Tenant } from '@sluice/contracts';
+import type { OVERAGE_WINDOW, Plan, Tenant } from '@sluice/contracts';
 import type { OperatorApi } from '../api/operator-api.ts';
 import type { Row } from '../api/table-api.ts';
 import { DocumentForm, type FieldGroup } from '../edit/document-form.tsx';
@@ -32,6 +32,7 @@ export function TenantForm({ api, row, onDone, onCancel }: TenantFormProps) {
     <DocumentForm<Tenant>
       label={row === undefined ? 'A new tenant' : `Tenant ${row.value.name}`}
       row={row}
+      read={withoutDerived}
       start={{ limits: { quotas: [] } }}
       groups={(document, isNew) => groupsOf(document, isNew, known)}
       save={(document, version) => api.tables.put('tenants', row?.id ?? idOf(document), document, version)}
@@ -44,6 +45,10 @@ export function TenantForm({ api, row, onDone, onCancel }: TenantFormProps) {
     />
   );
 }
+
+const DERIVED: typeof OVERAGE_WINDOW = 'overage-cap';
+/** The window of the overage cap is made by the control plane of plan and cap, and comes and goes by itself. */
+const withoutDerived = (tenant: Tenant): Tenant => ({ ...tenant, limits: { ...tenant.limits, quotas: tenant.limits.quotas.filter(({ id }) => id !== DERIVED) } });
 
 const idOf = (document: unknown): string => String(valueAt(document, ['id']) ?? '');
 const NANO = 1e9;

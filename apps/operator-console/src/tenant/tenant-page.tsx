@@ -17,7 +17,7 @@ import { Workspaces } from './workspaces.tsx';
 /** One tenant: what becomes of its calls, what it is, its workspaces, and per workspace policy and keys. */
 export function TenantPage({ api, picture, id }: { api: OperatorApi; picture: OperatorState; id: string }) {
   const live = picture.tenants.find((one) => one.tenant === id);
-  const row = useQuery({ queryKey: ['tenant', id], queryFn: () => api.tables.get('tenants', id), staleTime: 0 });
+  const row = useQuery({ queryKey: ['tenant', id], queryFn: () => api.tables.get('tenants', id), staleTime: 0, refetchInterval: 5_000 });
   const [chosen, setChosen] = useState<string>();
   if (live === undefined && row.isPending) return <p className="muted">One moment…</p>;
   if (live === undefined && row.data === undefined) {

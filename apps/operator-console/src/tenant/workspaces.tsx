@@ -8,6 +8,7 @@ import { DocumentForm, type FieldGroup } from '../edit/document-form.tsx';
 import { valueAt } from '../edit/limit-fields.tsx';
 import { ListPanel } from '../edit/list-panel.tsx';
 import { SureButton } from '../edit/sure-button.tsx';
+import { Link } from '../routing/location.tsx';
 import { useRefusal } from '../session/role.tsx';
 
 /** The workspaces of a tenant: made, changed, deleted. */
@@ -54,6 +55,11 @@ export function Workspaces({ api, tenant }: { api: OperatorApi; tenant: string }
           <SureButton verb="Delete" name={row.id} refusal={refusal} disabled={remove.isPending} onSure={() => remove.mutate(row)} />
         </>
       )}
+      foot={
+        <p className="muted">
+          Who may see and change them in the tenant console stands under <Link to="/people">People</Link>.
+        </p>
+      }
     >
       {open !== undefined && <WorkspaceForm key={open === 'new' ? 'new' : open.id} api={api} tenant={tenant} row={open === 'new' ? undefined : open} onDone={done} onCancel={() => setOpen(undefined)} />}
     </ListPanel>
