@@ -1,4 +1,4 @@
-import type { ArmsAnswer, ChaosMenuItem, CreateKeyResponse, DecisionView, DriftAnswer, LedgerPage, OperatorRole, OperatorState, Policy, PolicyOverride, RedriveAnswer, RolloutView, TenantProfileView } from '@sluice/contracts';
+import type { ArmsAnswer, ChaosMenuItem, CreateKeyResponse, DecisionView, DriftAnswer, HoldDrift, LedgerPage, OperatorRole, OperatorState, Policy, PolicyOverride, RedriveAnswer, RolloutView, StorageAnswer, TenantProfileView } from '@sluice/contracts';
 import { createPeopleApi, type PeopleApi } from './people-api.ts';
 import { createTableApi, type TableApi } from './table-api.ts';
 
@@ -80,6 +80,9 @@ export interface OperatorApi {
   readonly router: {
     arms(): Promise<ArmsAnswer>;
     drift(): Promise<DriftAnswer>;
+    holdDrift(step: HoldDrift['step'], reason: string): Promise<void>;
+    releaseDrift(reason: string): Promise<void>;
+    storage(): Promise<StorageAnswer>;
     tenants(): Promise<{ readonly tenants: readonly TenantProfileView[] }>;
     rollouts(): Promise<{ readonly rollouts: readonly RolloutView[] }>;
     decisions(): Promise<{ readonly decisions: readonly DecisionView[] }>;
@@ -138,6 +141,9 @@ export function createOperatorApi(fetcher: Fetcher, openStream: OpenStream): Ope
     router: {
       arms: () => read('/api/router/arms'),
       drift: () => read('/api/router/drift'),
+      holdDrift: async (step, reason) => void (await call('POST', '/api/router/drift/hold', { step, reason })),
+      releaseDrift: async (reason) => void (await call('POST', '/api/router/drift/release', { reason })),
+      storage: () => read('/api/router/storage'),
       tenants: () => read('/api/router/tenants'),
       rollouts: () => read('/api/router/rollouts'),
       decisions: () => read('/api/router/decisions?limit=20'),

@@ -19,7 +19,7 @@ describe('the drift of the router', () => {
 
   it('shows an alarm for a fall before all else', () => {
     const text = textOf({ rewards: [{ model: 'large', n: 900, statistic: 16, threshold: 15, calibration: -0.1, alarmed_at: new Date(2026, 0, 1, 9, 0, 0).toISOString() }] });
-    expect(text).toContain('rewards fell large alarm since 09:00:00; all −0.100');
+    expect(text).toContain('rewards fell large last alarm at 09:00:00; all −0.100');
   });
 
   it.each([

@@ -69,7 +69,7 @@ function Shift({ one: { model, alarmed_at: alarmedAt, calibration, recent } }: {
     <li>
       <Badge tone={alarmedAt === undefined ? 'warn' : 'bad'}>{alarmedAt === undefined ? 'rewards changed' : 'rewards fell'}</Badge> {model}{' '}
       <span className="muted num">
-        {alarmedAt === undefined ? '' : `alarm since ${clockTime(alarmedAt)}; `}
+        {alarmedAt === undefined ? '' : `last alarm at ${clockTime(alarmedAt)}; `}
         {recent === undefined || recent.cuts === 0
           ? ''
           : `another mean ${recent.cuts === 1 ? 'once' : `${formatCount(recent.cuts)} times`}${recent.cut_at === undefined ? '' : `, last at ${clockTime(recent.cut_at)}`}; `}

@@ -4,7 +4,9 @@ import type { ArmsAnswer, DecisionView } from '@sluice/contracts';
 import { Badge, formatCallUsd, formatCount, formatDuration, formatNanoUsd, ScatterPlot, ScrollX } from '@sluice/ui';
 import type { OperatorApi } from '../api/operator-api.ts';
 import { Drift } from './drift.tsx';
+import { Reactions } from './reactions.tsx';
 import { Rollouts } from './rollouts.tsx';
+import { Storage } from './storage.tsx';
 
 const EVERY_MS = 5_000;
 const share = (value: number): string => value.toFixed(3);
@@ -13,6 +15,7 @@ const share = (value: number): string => value.toFixed(3);
 export function RouterPage({ api }: { api: OperatorApi }) {
   const arms = useQuery({ queryKey: ['router', 'arms'], queryFn: api.router.arms, refetchInterval: EVERY_MS });
   const drift = useQuery({ queryKey: ['router', 'drift'], queryFn: api.router.drift, refetchInterval: EVERY_MS });
+  const storage = useQuery({ queryKey: ['router', 'storage'], queryFn: api.router.storage, refetchInterval: 4 * EVERY_MS });
   const tenants = useQuery({ queryKey: ['router', 'tenants'], queryFn: api.router.tenants, refetchInterval: EVERY_MS });
   const decisions = useQuery({ queryKey: ['router', 'decisions'], queryFn: api.router.decisions, refetchInterval: EVERY_MS });
   if (arms.isError && arms.data === undefined) {
@@ -31,6 +34,7 @@ export function RouterPage({ api }: { api: OperatorApi }) {
       <div className="columns">
         <Part title="Drift" loading={drift.data === undefined} problem={drift.error?.message}>
           {drift.data !== undefined && <Drift answer={drift.data} />}
+          {drift.data?.reactions !== undefined && <Reactions api={api} answer={drift.data.reactions} onDone={() => void drift.refetch()} />}
         </Part>
         <Part title="Tenants as the router sees them" loading={tenants.data === undefined} problem={tenants.error?.message}>
           {tenants.data !== undefined &&
@@ -70,6 +74,9 @@ export function RouterPage({ api }: { api: OperatorApi }) {
             ))}
         </Part>
       </div>
+      <Part title="What the router keeps" loading={storage.data === undefined} problem={storage.error?.message}>
+        {storage.data !== undefined && <Storage answer={storage.data} />}
+      </Part>
       <Part title="Recent decisions" loading={decisions.data === undefined} problem={decisions.error?.message}>
         {decisions.data !== undefined && <Decisions decisions={decisions.data.decisions} />}
       </Part>

@@ -259,6 +259,7 @@ export const DriftAnswer = z.object({
       n: z.int(),
       statistic: z.number(),
       threshold: z.number(),
+      /** Of the newest alarm; the detector begins anew after each. */
       alarmed_at: Instant.optional(),
       calibration: z.number(),
       /** The same of as many newest rewards as have one mean, by ADWIN; how often it was cut, a fall or a rise, and when last. */
