@@ -1,5 +1,6 @@
 import type { FaultKind, UpstreamFault } from '@sluice/contracts';
 import { parseRetryAfter } from '@sluice/resilience';
+import { parseText } from './json-shape.ts';
 
 export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
@@ -52,9 +53,5 @@ export function faultOf(kind: FaultKind, status: number, headers: AnswerHeaders,
 
 /** The body as JSON, or undefined. */
 export function parseJson(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'));
-  } catch {
-    return undefined;
-  }
+  return parseText(body.toString('utf8'));
 }

@@ -1,5 +1,6 @@
 import type { StreamReader, TokenUsage, UpstreamFault } from '@sluice/contracts';
 import { learnTemplate, type EventTemplate } from './event-template.ts';
+import { parseText } from './json-shape.ts';
 import { createSseDecoder, type SseEvent } from './sse-codec.ts';
 import { textLength } from './token-count.ts';
 
@@ -152,9 +153,5 @@ export function createEventReader(inspect: Inspect, maxLineBytes?: number): Stre
 
 /** JSON of an event's data, or undefined when it cannot be read. */
 export function parseData(event: SseEvent): unknown {
-  try {
-    return JSON.parse(event.data ?? '');
-  } catch {
-    return undefined;
-  }
+  return parseText(event.data ?? '');
 }

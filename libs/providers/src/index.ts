@@ -4,3 +4,4 @@ export * from './openai/adapter.ts';
 export * from './anthropic/adapter.ts';
 export * from './sse-codec.ts';
 export * from './json-splice.ts';
+export { jsonFault, MAX_JSON_DEPTH, MAX_JSON_PARTS, stringEnd } from './json-shape.ts';

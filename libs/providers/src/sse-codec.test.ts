@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import fc from 'fast-check';
 import { createSseDecoder, type SseEvent } from './sse-codec.ts';
 
@@ -36,6 +37,33 @@ describe('the SSE codec', () => {
         expect(whole.map(({ event, data }) => ({ event, data }))).toEqual(blocks.map(({ name, data }) => ({ event: name, data: data.join('\n') })));
       }),
     );
+  });
+
+  it('copies the bytes of an event a few times at most, in however many pieces it comes', () => {
+    let copied = 0;
+    const copy = jest.spyOn(Buffer.prototype, 'copy').mockImplementation(function (this: Buffer, ...args: unknown[]) {
+      const [target, at = 0, from = 0, to = this.length] = args as [Uint8Array, number?, number?, number?];
+      copied += to - from;
+      target.set(this.subarray(from, to), at);
+      return to - from;
+    });
+    const concat = jest.spyOn(Buffer, 'concat').mockImplementation((list) => {
+      const joined = Buffer.alloc(list.reduce((sum, { length }) => sum + length, 0));
+      copied += joined.length;
+      list.reduce((at, bytes) => (joined.set(bytes, at), at + bytes.length), 0);
+      return joined;
+    });
+    try {
+      const line = Buffer.from('data: 1234\n');
+      const decoder = createSseDecoder();
+      for (let i = 0; i < 10_000; i += 1) expect(decoder.push(line)).toEqual([]);
+      const [event] = decoder.push(Buffer.from('\n'));
+      expect(event?.bytes).toHaveLength(110_001);
+      expect(copied).toBeLessThan(5 * 110_001);
+    } finally {
+      copy.mockRestore();
+      concat.mockRestore();
+    }
   });
 
   it('an endless line is refused, not collected', () => {

@@ -3,8 +3,6 @@ import { SluiceError } from '@sluice/contracts';
 /** Longest line that is accepted, bytes. */
 const DEFAULT_MAX_LINE_BYTES = 1024 * 1024;
 const NOTHING = Buffer.alloc(0);
-/** What is held of a buffer is copied when it is less than this part of it, so that a stream does not keep what it has passed on. */
-const KEPT_PART = 4;
 const LF = 10;
 const CR = 13;
 
@@ -27,74 +25,79 @@ export interface SseDecoder {
 }
 
 export function createSseDecoder(maxLineBytes: number = DEFAULT_MAX_LINE_BYTES): SseDecoder {
-  let pending: Buffer = NOTHING;
-  /** What came after `pending` without an end of line: joined once one comes, so that a long line is copied once. */
-  let tail: Buffer[] = [];
-  let tailBytes = 0;
-  /** Where the search for the end of a line goes on. */
-  let scanned = 0;
-  /** Start of the line that is being read. */
-  let lineStart = 0;
+  /** The beginning of the event that is being read, where it came in earlier buffers. Grows by doubling, so that a byte is copied a few times at most. */
+  let held: Buffer = NOTHING;
+  let heldBytes = 0;
+  /** Length of the line that is being read, so far. */
+  let lineBytes = 0;
+  /** The last byte was a CR, which ends a line; an LF that follows belongs to it. */
+  let crWaits = false;
+
+  function hold(bytes: Buffer): void {
+    const needed = heldBytes + bytes.length;
+    if (needed > held.length) {
+      const grown = Buffer.allocUnsafe(Math.max(needed, held.length * 2));
+      held.copy(grown, 0, 0, heldBytes);
+      held = grown;
+    }
+    bytes.copy(held, heldBytes);
+    heldBytes = needed;
+  }
+
+  /** The event that ends before `end` of this buffer. */
+  function take(chunk: Buffer, start: number, end: number): SseEvent {
+    const here = chunk.subarray(start, end);
+    if (heldBytes === 0) return parseEvent(here);
+    const bytes = Buffer.concat([held.subarray(0, heldBytes), here]);
+    held = NOTHING;
+    heldBytes = 0;
+    return parseEvent(bytes);
+  }
 
   return {
     get pendingBytes() {
-      return pending.length + tailBytes;
+      return heldBytes;
     },
     push(chunk) {
-      if (pending.length > 0 && pending[pending.length - 1] !== CR && !chunk.includes(LF) && !chunk.includes(CR)) {
-        tail.push(chunk);
-        tailBytes += chunk.length;
-        if (pending.length + tailBytes - lineStart > maxLineBytes) throw tooLong();
-        return [];
-      }
-      pending = pending.length === 0 ? chunk : Buffer.concat([pending, ...tail, chunk]);
-      tail = [];
-      tailBytes = 0;
-      /** The next CR at or after `scanned`; most streams have none, and then it is looked for once. */
-      let cr = pending.indexOf(CR, scanned);
       const events: SseEvent[] = [];
+      if (chunk.length === 0) return events;
       let eventStart = 0;
-      for (;;) {
-        if (cr >= 0 && cr < scanned) cr = pending.indexOf(CR, scanned);
-        const end = findLineEnd(pending, scanned, cr);
-        if (end === undefined) {
-          scanned = pending.length > 0 && pending[pending.length - 1] === CR ? pending.length - 1 : pending.length;
+      let at = 0;
+      const endLine = (next: number): void => {
+        if (lineBytes > maxLineBytes) throw tooLong();
+        if (lineBytes === 0) {
+          events.push(take(chunk, eventStart, next));
+          eventStart = next;
+        }
+        lineBytes = 0;
+        at = next;
+      };
+      if (crWaits) {
+        crWaits = false;
+        endLine(chunk[0] === LF ? 1 : 0);
+      }
+      /** The next CR; most streams have none, and then it is looked for once. */
+      let cr = chunk.indexOf(CR, at);
+      while (at < chunk.length) {
+        if (cr >= 0 && cr < at) cr = chunk.indexOf(CR, at);
+        const lf = chunk.indexOf(LF, at);
+        const end = cr >= 0 && (lf < 0 || cr < lf) ? cr : lf;
+        if (end < 0) {
+          lineBytes += chunk.length - at;
           break;
         }
-        const isBlank = end.at === lineStart;
-        if (end.at - lineStart > maxLineBytes) throw tooLong();
-        lineStart = end.next;
-        scanned = end.next;
-        if (!isBlank) continue;
-        const bytes = pending.subarray(eventStart, end.next);
-        eventStart = end.next;
-        events.push(parseEvent(bytes));
+        lineBytes += end - at;
+        if (end === cr && end === chunk.length - 1) {
+          crWaits = true;
+          break;
+        }
+        endLine(end === cr && chunk[end + 1] === LF ? end + 2 : end + 1);
       }
-      if (pending.length - eventStart > maxLineBytes * 2 || pending.length - lineStart > maxLineBytes) throw tooLong();
-      if (eventStart > 0) {
-        pending = heldFrom(pending, eventStart);
-        lineStart -= eventStart;
-        scanned -= eventStart;
-      }
+      if (lineBytes > maxLineBytes || heldBytes + chunk.length - eventStart > maxLineBytes * 2) throw tooLong();
+      if (eventStart < chunk.length) hold(chunk.subarray(eventStart));
       return events;
     },
   };
-}
-
-function heldFrom(buffer: Buffer, start: number): Buffer {
-  const length = buffer.length - start;
-  if (length === 0) return NOTHING;
-  return length * KEPT_PART < buffer.buffer.byteLength ? Buffer.from(buffer.subarray(start)) : buffer.subarray(start);
-}
-
-/** The end of the line at or after `from`: LF, CRLF or CR. A CR at the very end waits, because an LF may follow. */
-function findLineEnd(buffer: Buffer, from: number, cr: number): { readonly at: number; readonly next: number } | undefined {
-  const lf = buffer.indexOf(LF, from);
-  if (cr >= 0 && (lf < 0 || cr < lf)) {
-    if (cr === buffer.length - 1) return undefined;
-    return { at: cr, next: buffer[cr + 1] === LF ? cr + 2 : cr + 1 };
-  }
-  return lf < 0 ? undefined : { at: lf, next: lf + 1 };
 }
 
 function parseEvent(bytes: Buffer): SseEvent {

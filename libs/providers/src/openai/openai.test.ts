@@ -93,6 +93,9 @@ describe('a whole answer of OpenAI', () => {
   it.each([['<html>'], ['{"choices":'], ['[]'], ['{}'], ['null'], ['']])('%j is a fault, not a success', (text) => {
     expect(isFault(read(text))).toBe(true);
   });
+  it('nested without end is a fault, and not parsed', () => {
+    expect(isFault(read(`{"choices":[],"x":${'['.repeat(1_000)}${']'.repeat(1_000)}}`))).toBe(true);
+  });
   it('an error inside a 200 is a fault', () => {
     expect(read('{"error":{"code":"x"}}')).toMatchObject({ kind: 'server' });
   });

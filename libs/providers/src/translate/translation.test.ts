@@ -110,6 +110,7 @@ describe('a chat completion request to an Anthropic provider', () => {
     ['messages[0].content[0].type', { messages: [{ role: 'user', content: [{ type: 'input_audio', input_audio: {} }] }] }],
     ['messages[0].content[0].image_url.url', { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'http://example.com/a.png' } }] }] }],
     ['messages[0].tool_calls[0].function.arguments', { messages: [{ role: 'assistant', tool_calls: [{ id: 'c', function: { name: 'f', arguments: '[1' } }] }] }],
+    ['messages[0].tool_calls[0].function.arguments', { messages: [{ role: 'assistant', tool_calls: [{ id: 'c', function: { name: 'f', arguments: `{"a":${'['.repeat(1_000)}${']'.repeat(1_000)}}` } }] }] }],
     ['messages', { messages: [{ role: 'system', content: 'alone' }] }],
   ])('what cannot be carried is named: %s in %j', (param, over) => {
     expect(anthropic.judge(inbound('chat', { model: 'm', messages: [{ role: 'user', content: 'hi' }], ...over }), [])).toMatchObject({ code: 'unsupported_field', param });

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Clock, Refusal } from '@sluice/contracts';
 import type { Call } from '../../call.ts';
 import type { CompiledKey } from '../../compiled-config.ts';
+import { jsonFault, MAX_JSON_DEPTH, MAX_JSON_PARTS } from '@sluice/providers';
 import { cancelRefusal } from '../../pipeline.ts';
 import type { Stage } from '../../stage.ts';
 import { createBodyMemory, type BodyMemory } from './body-memory.ts';
@@ -112,6 +113,9 @@ function parse(call: Call, body: Buffer): Refusal | undefined {
   if (body.length === 0) return { code: 'invalid_json', message: 'The request body is empty; send a JSON object.' };
   if (!isUtf8(body)) return { code: 'invalid_json', message: 'The request body is not valid UTF-8.' };
   const text = body.toString('utf8');
+  const fault = jsonFault(text);
+  if (fault === 'too_deep') return { code: 'invalid_json', message: `The request body nests objects and arrays more than ${MAX_JSON_DEPTH} deep.` };
+  if (fault === 'too_many_parts') return { code: 'body_too_large', message: `The request body holds more than ${MAX_JSON_PARTS.toLocaleString('en-US')} values, of which one with a name counts as five; send text instead of lists, or less of them.` };
   let json: unknown;
   try {
     json = JSON.parse(text);

@@ -1,5 +1,6 @@
+import { stringEnd } from '@sluice/providers';
+
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 
 /**
  * The first watched field that stands twice at the top of a JSON object. `JSON.parse` keeps the last one in silence; a
@@ -43,18 +44,6 @@ export function duplicateTopLevelKey(json: string, watched: ReadonlySet<string>)
     }
   }
   return undefined;
-}
-
-/** Index of the closing quote of the string that opens at `start`. */
-function stringEnd(json: string, start: number): number {
-  let end = json.indexOf('"', start + 1);
-  while (end !== -1) {
-    let slashes = 0;
-    while (json.charCodeAt(end - 1 - slashes) === BACKSLASH) slashes += 1;
-    if (slashes % 2 === 0) return end;
-    end = json.indexOf('"', end + 1);
-  }
-  return json.length;
 }
 
 /** A key may be written with escapes (`"mod\u0065l"`), so those are read as JSON reads them. */

@@ -1,3 +1,4 @@
+import { parseText } from '../../json-shape.ts';
 import { asObject } from '../../token-count.ts';
 import { openaiUsage } from '../../openai/usage.ts';
 import { asArray, asText, type Json } from '../carrier.ts';
@@ -41,9 +42,6 @@ export function toMessage(answer: Json, outputChars: number): Buffer | undefined
 function inputOf(value: unknown, wasCut: boolean): Json | undefined {
   const text = asText(value) ?? '';
   if (text.trim() === '') return {};
-  try {
-    return asObject(JSON.parse(text));
-  } catch {
-    return wasCut ? {} : undefined;
-  }
+  const parsed = parseText(text);
+  return parsed === undefined && wasCut ? {} : asObject(parsed);
 }

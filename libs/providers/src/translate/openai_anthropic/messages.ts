@@ -1,3 +1,4 @@
+import { parseText } from '../../json-shape.ts';
 import { asObject } from '../../token-count.ts';
 import { asArray, asText, type Carrier, isUnset, type Json } from '../carrier.ts';
 import { translateImage } from './image.ts';
@@ -90,12 +91,8 @@ function assistantContent(message: Json, path: string, carrier: Carrier): unknow
 function argumentsOf(value: unknown, path: string, carrier: Carrier): unknown {
   const text = asText(value) ?? '';
   if (text.trim() === '') return {};
-  try {
-    const parsed = asObject(JSON.parse(text));
-    if (parsed !== undefined) return parsed;
-  } catch {
-    // Said below.
-  }
+  const parsed = asObject(parseText(text));
+  if (parsed !== undefined) return parsed;
   carrier.refuse(path, 'arguments must be a JSON object there');
   return {};
 }
