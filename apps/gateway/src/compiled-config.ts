@@ -1,4 +1,4 @@
-import type { ApiKeyRecord, KillSwitch, LimitScope, Model, Plan, Policy, PriceBook, Provider, Tenant, Workspace } from '@sluice/contracts';
+import type { ApiKeyRecord, Cell, KillSwitch, LimitScope, Model, Plan, Policy, PriceBook, Provider, Tenant, Workspace } from '@sluice/contracts';
 
 /** A workspace with everything that a request needs of it, derived when it is first asked for and again when that has changed. */
 export interface CompiledWorkspace {
@@ -32,7 +32,7 @@ export interface CompiledTable<V> {
 }
 
 /**
- * One configuration version. `models`, `providers` and `killSwitches` never change; `keys` and `workspaces` are the same tables in all
+ * One configuration version. `models`, `providers`, `cells` and `killSwitches` never change; `keys` and `workspaces` are the same tables in all
  * versions and answer by the newest, and what they gave never changes.
  */
 export interface CompiledConfig {
@@ -42,5 +42,12 @@ export interface CompiledConfig {
   readonly workspaces: CompiledTable<CompiledWorkspace>;
   readonly models: ReadonlyMap<string, Model>;
   readonly providers: ReadonlyMap<string, Provider>;
+  readonly cells: ReadonlyMap<string, Cell>;
   readonly killSwitches: readonly KillSwitch[];
+}
+
+/** Whose cell it is; undefined for one that several share, and while nothing is known of it. */
+export function tenantOfCell(config: CompiledConfig | undefined, cellId: string): string | undefined {
+  const cell = config?.cells.get(cellId);
+  return cell?.kind === 'dedicated' ? cell.tenant : undefined;
 }

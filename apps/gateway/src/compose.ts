@@ -5,6 +5,7 @@ import { createAdapterRegistry, createTransport } from '@sluice/providers';
 import { childTraceparent, createIds, createLineLog, createMetrics, parseTraceparent, startAdminServer, type Logger } from '@sluice/service-kit';
 import { createChaosHooks } from './chaos/chaos-hooks.ts';
 import { comeBack } from './come-back.ts';
+import { tenantOfCell } from './compiled-config.ts';
 import { createConfigClient } from './config/config-client.ts';
 import { composeUpstream } from './compose-upstream.ts';
 import type { GatewaySettings } from './environment.ts';
@@ -75,7 +76,8 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
     files: chaos?.files ?? nodeFiles,
     maxBytes: settings.outboxMaxBytes,
     maxAgeMs: settings.outboxMaxAgeMs,
-    workspaceShare: settings.outboxWorkspaceShare,
+    tenantShare: settings.outboxTenantShare,
+    dedicatedTo: () => tenantOfCell(config.current(), settings.cellId),
     fsyncIntervalMs: settings.outboxFsyncMs,
     atBound: settings.outboxAtBound,
     logger,

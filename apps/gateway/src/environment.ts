@@ -3,6 +3,9 @@ import { DEFAULT_CELL_ID, portsFrom, PRINCIPAL_SIGNING_KEY_ENV } from '@sluice/c
 import { loadConfig, secretBoxFrom, SERVICE_ENV, type SecretBox } from '@sluice/service-kit';
 import { z } from 'zod';
 
+/** It would mean something else than it did, so a process that is given it does not start. */
+const FORMER_SHARE_ENV = 'SLUICE_OUTBOX_WORKSPACE_PERCENT';
+
 const GatewayEnv = z.object({
   ...SERVICE_ENV,
   SLUICE_DATA_DIR: z.string().min(1),
@@ -23,7 +26,8 @@ const GatewayEnv = z.object({
   SLUICE_OUTBOX_MAX_HOURS: z.coerce.number().min(0.01).default(24),
   /** With `1` the gateway obeys the control plane's order to be killed. */
   SLUICE_CHAOS: z.enum(['0', '1']).default('0'),
-  SLUICE_OUTBOX_WORKSPACE_PERCENT: z.coerce.number().gt(0).max(100).default(25),
+  SLUICE_OUTBOX_TENANT_PERCENT: z.coerce.number().gt(0).max(100).default(25),
+  [FORMER_SHARE_ENV]: z.undefined('the share of the outbox is counted by tenant now, in all its workspaces; set SLUICE_OUTBOX_TENANT_PERCENT instead').optional(),
   SLUICE_OUTBOX_FSYNC: z.enum(['interval', 'always']).default('interval'),
   SLUICE_OUTBOX_AT_BOUND: z.enum(['refuse', 'serve']).default('refuse'),
   SLUICE_DRAIN_S: z.coerce.number().int().min(1).default(25),
@@ -57,8 +61,8 @@ export interface GatewaySettings {
   readonly configMaxAgeMs: number | undefined;
   readonly outboxMaxBytes: number;
   readonly outboxMaxAgeMs: number;
-  /** What one workspace may have of the outbox, above 0 and at most 1. */
-  readonly outboxWorkspaceShare: number;
+  /** What one tenant may have of the outbox in all its workspaces, above 0 and at most 1. */
+  readonly outboxTenantShare: number;
   /** Milliseconds between forcing records to the disk; 0 forces each before its answer ends. */
   readonly outboxFsyncMs: number;
   readonly outboxAtBound: 'refuse' | 'serve';
@@ -96,7 +100,7 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     configMaxAgeMs: parsed.SLUICE_CONFIG_MAX_AGE_S === undefined ? undefined : parsed.SLUICE_CONFIG_MAX_AGE_S * 1000,
     outboxMaxBytes: parsed.SLUICE_OUTBOX_MAX_MB * 1024 * 1024,
     outboxMaxAgeMs: parsed.SLUICE_OUTBOX_MAX_HOURS * 3_600_000,
-    outboxWorkspaceShare: parsed.SLUICE_OUTBOX_WORKSPACE_PERCENT / 100,
+    outboxTenantShare: parsed.SLUICE_OUTBOX_TENANT_PERCENT / 100,
     outboxFsyncMs: parsed.SLUICE_OUTBOX_FSYNC === 'always' ? 0 : 100,
     outboxAtBound: parsed.SLUICE_OUTBOX_AT_BOUND,
     drainMs: parsed.SLUICE_DRAIN_S * 1000,

@@ -104,7 +104,7 @@ export const ERROR_CATALOGUE = {
   metering_full: entry('shed', 503, 'server_error', 'overloaded', 529, 'overloaded_error', true,
     'The request cannot be metered at the moment and was not accepted.'),
   metering_share: entry('shed', 503, 'server_error', 'overloaded', 529, 'overloaded_error', true,
-    'Too many requests of this workspace wait to be metered; this one was not accepted.'),
+    'Too many requests of this customer wait to be metered; this one was not accepted.'),
   not_ready: entry('shed', 503, 'server_error', 'overloaded', 529, 'overloaded_error', true,
     'This gateway has no current configuration.'),
   throttled: entry('throttled', 429, 'rate_limit_exceeded', 'rate_limit_exceeded', 429, 'rate_limit_error', true,

@@ -70,12 +70,12 @@ export interface UsageOutbox {
   /** The ledger holds everything of this gateway and epoch up to `sequence`; whole segments below it are deleted. */
   acknowledge(epoch: number, sequence: number): void;
   /**
-   * False at the bound (bytes or hours), on a failing disk, and for a workspace (UUID, where one is given) that has used up its share: a new call is
+   * False at the bound (bytes or hours), on a failing disk, and for a tenant (its id, where one is given) that has used up its share: a new call is
    * refused before anything is taken.
    */
-  accepting(workspaceId?: string): boolean;
-  /** Why: this workspace has its share of the outbox full of calls that the ledger does not have yet. */
-  shareFull(workspaceId: string): boolean;
+  accepting(tenantId?: string): boolean;
+  /** Why: this tenant's workspaces have its share of the outbox full of calls that the ledger does not have yet. */
+  shareFull(tenantId: string): boolean;
   readonly stats: OutboxStats;
   close(): Promise<void>;
 }

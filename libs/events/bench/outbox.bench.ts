@@ -61,11 +61,11 @@ const bare: Target = {
 const outboxWith = (name: string, fsyncIntervalMs: number): Target => ({
   name,
   open(dir) {
-    const { outbox } = openOutbox({ dir, gatewayId: 'bench', clock: systemClock, maxBytes: 1e10, maxAgeMs: 1e9, workspaceShare: 0.5, fsyncIntervalMs });
+    const { outbox } = openOutbox({ dir, gatewayId: 'bench', clock: systemClock, maxBytes: 1e10, maxAgeMs: 1e9, tenantShare: 0.5, fsyncIntervalMs });
     return {
       call: async (n) => {
         const start = startOf(n);
-        outbox.accepting(start.workspace_id);
+        outbox.accepting(start.tenant_id);
         await outbox.appendStarted(start);
         await outbox.appendSettled(endOf(n));
       },

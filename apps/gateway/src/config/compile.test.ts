@@ -1,4 +1,5 @@
 import type { ConfigPatch } from '@sluice/contracts';
+import { tenantOfCell } from '../compiled-config.ts';
 import { compiledSample } from '../testing/compiled-sample.ts';
 import { sampleSnapshot } from '../testing/sample-snapshot.ts';
 import { createSilentLog } from '../testing/silent-log.ts';
@@ -53,6 +54,15 @@ it('a kill switch stops the workspaces that it names, in use or not, until it is
   const stopped = change({ table: 'killSwitches', id: 'k', value: kill });
   expect(['acme-prod', 'globex-prod'].map((slug) => stopped.workspaces.get(slug)?.killSwitch?.message)).toEqual(['Stop.', undefined]);
   expect(change({ table: 'killSwitches', id: 'k' }).workspaces.get('acme-prod')?.killSwitch).toBeUndefined();
+});
+
+it('a cell is a tenant\'s own from the change on that dedicates it, and no longer than that', () => {
+  const { config, change } = following();
+  expect(tenantOfCell(undefined, 'cell-2')).toBeUndefined();
+  const own = change({ table: 'cells', id: 'cell-2', value: { id: 'cell-2', kind: 'dedicated', tenant: 'globex' } });
+  expect([config, own].map((version) => tenantOfCell(version, 'cell-2'))).toEqual([undefined, 'globex']);
+  expect(tenantOfCell(own, 'cell-shared-1')).toBeUndefined();
+  expect(tenantOfCell(change({ table: 'cells', id: 'cell-2', value: { id: 'cell-2', kind: 'shared' } }), 'cell-2')).toBeUndefined();
 });
 
 it('a look at everything is complete, and keeps nothing that was in no use', () => {

@@ -38,7 +38,7 @@ export function createCompiler({ logger }: { logger: Log }): Compiler {
     killSwitches = [...tables.killSwitches.values()];
     workspaces.changed();
     keys.changed();
-    return { version: rows.version, keys, workspaces, models: new Map(tables.models), providers: new Map(tables.providers), killSwitches };
+    return { version: rows.version, keys, workspaces, models: new Map(tables.models), providers: new Map(tables.providers), cells: new Map(tables.cells), killSwitches };
   };
 
   function compileWorkspace(slug: string, last: CompiledWorkspace | undefined): CompiledWorkspace | undefined {

@@ -1,11 +1,11 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { createFakeClock } from '@sluice/testing';
 import { settledCall, startedCall } from '../fixtures.ts';
-import type { OpenedOutbox } from './durable-outbox.ts';
+import type { OpenedOutbox, OutboxOptions } from './durable-outbox.ts';
 import { openOutbox } from './open-outbox.ts';
 import { HEADER_BYTES } from './record-format.ts';
 
@@ -15,8 +15,8 @@ const CALLS = 20;
 describe('an outbox that was cut anywhere', () => {
   let dir: string;
   let opened: OpenedOutbox[];
-  const open = (segmentBytes = 1e6): OpenedOutbox => {
-    const result = openOutbox({ dir, gatewayId: 'gw-1', clock: createFakeClock(FIRST), maxBytes: 1e9, maxAgeMs: 1e9, segmentBytes });
+  const open = (segmentBytes = 1e6, over: Partial<OutboxOptions> = {}): OpenedOutbox => {
+    const result = openOutbox({ dir, gatewayId: 'gw-1', clock: createFakeClock(FIRST), maxBytes: 1e9, maxAgeMs: 1e9, segmentBytes, ...over });
     opened.push(result);
     return result;
   };
@@ -117,6 +117,16 @@ describe('an outbox that was cut anywhere', () => {
       expect(found(second)).toEqual({ ended: [1, 2], open: [] });
       second.outbox.acknowledge(FIRST - 10, 1);
       expect(segments()).not.toContain(`segment-${FIRST - 10}-0000000001.log`);
+    });
+
+    it('counts to the share of its tenant, whatever its workspace', async () => {
+      const of = (n: number): object => ({ ...placed(n), workspace: `acme-${n}`, workspace_id: `0b8c5a60-8d0e-4c62-9f0e-00000000000${n}` });
+      earlier(...[1, 2, 3, 4].map((n) => frame(of(n))));
+      const bytes = statSync(join(dir, `segment-${FIRST - 10}-0000000001.log`)).size;
+      const first = open(100, { maxBytes: 2 * bytes, tenantShare: 0.5 });
+      expect(['acme', 'globex'].map((tenantId) => first.outbox.accepting(tenantId))).toEqual([false, true]);
+      first.outbox.acknowledge(FIRST - 10, 4);
+      expect(first.outbox.accepting('acme')).toBe(true);
     });
 
     it('keeps what follows damage, in a new place and in the format of today', async () => {

@@ -11,8 +11,10 @@ export interface OutboxOptions {
   /** Above this, or this age, `accepting()` is false. Appends of calls already taken still go through. */
   readonly maxBytes: number;
   readonly maxAgeMs: number;
-  /** What one workspace may have of `maxBytes`, above 0 and at most 1; all when absent. At least two segments. */
-  readonly workspaceShare?: number;
+  /** What one tenant may have of `maxBytes` in all its workspaces, above 0 and at most 1; all when absent. At least two segments. */
+  readonly tenantShare?: number;
+  /** The tenant for whom alone this gateway runs, who may have all of `maxBytes`; asked again each time that it would be refused. */
+  readonly dedicatedTo?: () => string | undefined;
   /** Files are allocated in this size; 8 MiB, or a sixteenth of `maxBytes` where that is less. */
   readonly segmentBytes?: number;
   readonly logger?: SpineLogger;

@@ -11,7 +11,7 @@ import { scanFolder } from './scan-folder.ts';
 import { noteSettled, type Segment } from './segment.ts';
 import { createReader } from './segment-reader.ts';
 import { createSegmentWriter } from './segment-writer.ts';
-import { createWorkspaceShares } from './workspace-shares.ts';
+import { createTenantShares } from './tenant-shares.ts';
 
 type Unstamped = Omit<CallSettled, keyof EventOrigin>;
 type Queued =
@@ -44,7 +44,7 @@ export function openOutbox(options: OutboxOptions): OpenedOutbox {
   const firstOnDisk = firstSequences(segments);
   const { epoch, first } = beginEpoch(dir, segments.at(-1)?.epoch ?? 0, clock);
   const acks = createAcknowledgements({ dir, epoch, segments, lastOf, clock, ...withLogger });
-  const shares = createWorkspaceShares(segments, Math.max((options.workspaceShare ?? 1) * options.maxBytes, 2 * segmentBytes));
+  const shares = createTenantShares(segments, Math.max((options.tenantShare ?? 1) * options.maxBytes, 2 * segmentBytes), options.dedicatedTo);
   /** Started and not settled, with the segment that holds the start. */
   const open = new Map<string, { segment: Segment; readonly event: CallStarted }>(scan.open);
   const unmatched = [...open.values()].map((start) => start.event);
@@ -75,12 +75,12 @@ export function openOutbox(options: OutboxOptions): OpenedOutbox {
     if (before !== undefined) before.segment.openStarts -= 1;
     segment.openStarts += 1;
     open.set(event.request_id, { segment, event });
-    shares.add(segment, event.workspace_id, size);
+    shares.add(segment, event.tenant_id, size);
   };
 
   const noteEnded = (segment: Segment, event: Unstamped, at: number, size: number): void => {
     noteSettled(segment, at, clock.monotonic());
-    shares.add(segment, event.workspace_id, size);
+    shares.add(segment, event.tenant_id, size);
     const start = open.get(event.request_id);
     if (start === undefined) return;
     start.segment.openStarts -= 1;
@@ -198,8 +198,8 @@ export function openOutbox(options: OutboxOptions): OpenedOutbox {
   /** Behind a loss, and written anew in this epoch. */
   const isStray = (of: number, at: number): boolean => at > (lastOf.get(of) ?? 0);
   const bounded = (): boolean => bytes >= options.maxBytes || acks.oldestAgeMs() > options.maxAgeMs;
-  const roomFor = (workspaceId: string | undefined): boolean =>
-    !closed && health.well(open.size) && !bounded() && (workspaceId === undefined || !shares.full(workspaceId));
+  const roomFor = (tenantId: string | undefined): boolean =>
+    !closed && health.well(open.size) && !bounded() && (tenantId === undefined || !shares.full(tenantId));
 
   const slowTick = (): void => {
     if (!lock.beat()) health.lost('another process has taken the outbox folder over');
@@ -214,7 +214,7 @@ export function openOutbox(options: OutboxOptions): OpenedOutbox {
     gatewayId,
     epoch,
     appendStarted: (event) => {
-      if (atBound === 'serve' && !roomFor(event.workspace_id)) {
+      if (atBound === 'serve' && !roomFor(event.tenant_id)) {
         unmetered.add(event.request_id);
         unmeteredCalls += 1;
         return Promise.resolve();
@@ -228,8 +228,8 @@ export function openOutbox(options: OutboxOptions): OpenedOutbox {
     acknowledge: (of, upTo) => {
       if (acks.acknowledge(of, upTo)) prune();
     },
-    accepting: (workspaceId) => (atBound === 'serve' ? !closed : roomFor(workspaceId)),
-    shareFull: (workspaceId) => shares.full(workspaceId),
+    accepting: (tenantId) => (atBound === 'serve' ? !closed : roomFor(tenantId)),
+    shareFull: (tenantId) => shares.full(tenantId),
     get stats(): OutboxStats {
       return {
         epoch,

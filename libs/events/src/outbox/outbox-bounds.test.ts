@@ -9,8 +9,8 @@ import { openOutbox } from './open-outbox.ts';
 import { nodeFiles, type OutboxFiles } from './outbox-files.ts';
 
 const FIRST = 1_700_000_000_000;
-const WORKSPACE = startedCall(1).workspace_id;
-const OTHER = '11111111-8d0e-4c62-9f0e-0e6f4f5b1a10';
+const TENANT = startedCall(1).tenant_id;
+const OTHER = 'globex';
 
 describe('the bounds of the outbox', () => {
   let dir: string;
@@ -21,7 +21,6 @@ describe('the bounds of the outbox', () => {
     opened.push(result);
     return result;
   };
-  const of = (n: number, workspaceId: string): Omit<CallSettled, keyof EventOrigin> => ({ ...settledCall(n), workspace_id: workspaceId });
 
   beforeEach(() => {
     dir = mkdtempSync(join(tmpdir(), 'outbox-'));
@@ -35,12 +34,12 @@ describe('the bounds of the outbox', () => {
 
   it('stops accepting at its bound in bytes, still records calls already taken, and accepts again after acknowledgement', async () => {
     const { outbox } = open({ segmentBytes: 400, maxBytes: 1200 });
-    expect(outbox.accepting(WORKSPACE)).toBe(true);
+    expect(outbox.accepting(TENANT)).toBe(true);
     for (let n = 1; n <= 4; n += 1) await outbox.appendSettled(settledCall(n));
-    expect(outbox.accepting(WORKSPACE)).toBe(false);
+    expect(outbox.accepting(TENANT)).toBe(false);
     expect((await outbox.appendSettled(settledCall(5)))?.sequence).toBe(5);
     outbox.acknowledge(FIRST, 5);
-    expect(outbox.accepting(WORKSPACE)).toBe(true);
+    expect(outbox.accepting(TENANT)).toBe(true);
   });
 
   it('stops accepting when the oldest unacknowledged record is too old', async () => {
@@ -49,10 +48,10 @@ describe('the bounds of the outbox', () => {
     clock.advance(50_000);
     await outbox.appendSettled(settledCall(2));
     clock.advance(10_001);
-    expect(outbox.accepting(WORKSPACE)).toBe(false);
+    expect(outbox.accepting(TENANT)).toBe(false);
     outbox.acknowledge(FIRST, 1);
     expect(outbox.stats.oldestAgeMs).toBe(10_001);
-    expect(outbox.accepting(WORKSPACE)).toBe(true);
+    expect(outbox.accepting(TENANT)).toBe(true);
   });
 
   it('a clock that is set forward or back makes no record older', async () => {
@@ -62,31 +61,86 @@ describe('the bounds of the outbox', () => {
     await outbox.appendSettled(settledCall(1));
     clock.advance(1000);
     for (stepMs of [86_400_000, -86_400_000]) expect(outbox.stats.oldestAgeMs).toBe(1000);
-    expect(outbox.accepting(WORKSPACE)).toBe(true);
+    expect(outbox.accepting(TENANT)).toBe(true);
   });
 
-  it('a workspace at its share is refused alone, and is accepted again once the ledger has its calls', async () => {
-    const { outbox } = open({ segmentBytes: 700, maxBytes: 7_000, workspaceShare: 0.4 });
-    let n = 0;
-    while (outbox.accepting(WORKSPACE)) await outbox.appendSettled(of((n += 1), WORKSPACE));
-    expect(outbox.shareFull(WORKSPACE)).toBe(true);
-    expect(outbox.stats.bytes).toBeLessThan(3_500);
-    expect(outbox.accepting(OTHER)).toBe(true);
-    expect(outbox.shareFull(OTHER)).toBe(false);
-    await outbox.appendSettled(of((n += 1), OTHER));
-    expect((await outbox.appendSettled(of((n += 1), WORKSPACE)))?.sequence).toBe(n);
-    outbox.acknowledge(FIRST, n);
-    expect(outbox.accepting(WORKSPACE)).toBe(true);
-  });
+  describe('the share of a tenant', () => {
+    const bounds = { segmentBytes: 700, maxBytes: 7_000, tenantShare: 0.4 };
+    /** Call `n`, in one of eight workspaces of the tenant. */
+    const callOf = (n: number, tenantId: string): Omit<CallSettled, keyof EventOrigin> =>
+      ({ ...settledCall(n), tenant_id: tenantId, workspace: `${tenantId}-${n % 8}`, workspace_id: `0b8c5a60-8d0e-4c62-9f0e-00000000000${n % 8}` });
+    /** Appends until the tenant is refused; how many calls that took. */
+    const fill = async ({ outbox }: OpenedOutbox, tenantId: string, from = 1): Promise<number> => {
+      let n = from;
+      for (; outbox.accepting(tenantId); n += 1) await outbox.appendSettled(callOf(n, tenantId));
+      return n - from;
+    };
 
-  it('a share is still used up after a restart', async () => {
-    const bounds = { segmentBytes: 700, maxBytes: 7_000, workspaceShare: 0.4 };
-    const first = open(bounds);
-    for (let n = 1; first.outbox.accepting(WORKSPACE); n += 1) await first.outbox.appendSettled(of(n, WORKSPACE));
-    await first.outbox.close();
-    const second = open(bounds);
-    expect(second.outbox.accepting(WORKSPACE)).toBe(false);
-    expect(second.outbox.accepting(OTHER)).toBe(true);
+    it('counts all its workspaces together: it is refused alone, and is accepted again once the ledger has its calls', async () => {
+      const opened = open(bounds);
+      const { outbox } = opened;
+      const n = await fill(opened, TENANT);
+      expect(n).toBeGreaterThan(8);
+      expect(outbox.shareFull(TENANT)).toBe(true);
+      expect(outbox.stats.bytes).toBeLessThan(3_500);
+      expect(outbox.accepting(OTHER)).toBe(true);
+      expect(outbox.shareFull(OTHER)).toBe(false);
+      expect((await outbox.appendSettled(callOf(n + 1, OTHER)))?.sequence).toBe(n + 1);
+      expect((await outbox.appendSettled(callOf(n + 2, TENANT)))?.sequence).toBe(n + 2);
+      outbox.acknowledge(FIRST, n + 2);
+      expect(outbox.accepting(TENANT)).toBe(true);
+    });
+
+    it('is the same after each restart and each acknowledgement: used up where it was, and no call larger or smaller after', async () => {
+      const filled: number[] = [];
+      for (let round = 0; round < 4; round += 1) {
+        const before = open(bounds);
+        filled.push(await fill(before, TENANT, 1000 * round + 1));
+        await before.outbox.close();
+        const after = open(bounds);
+        expect([TENANT, OTHER].map((tenantId) => after.outbox.accepting(tenantId))).toEqual([false, true]);
+        expect([...after.replay()]).toHaveLength(filled[round] as number);
+        after.outbox.acknowledge(before.outbox.epoch, filled[round] as number);
+        expect(after.outbox.stats).toMatchObject({ bytes: 0, pending: 0 });
+        await after.outbox.close();
+      }
+      expect(new Set(filled).size).toBe(1);
+    });
+
+    it('counts the starts that are written anew once', async () => {
+      const opened = open(bounds);
+      const { outbox } = opened;
+      await outbox.appendStarted({ ...startedCall(0), tenant_id: OTHER });
+      for (let round = 0; round < 30; round += 1) {
+        const from = outbox.stats.lastSequence + 1;
+        const n = await fill(opened, TENANT, from);
+        expect(n).toBeGreaterThan(5);
+        outbox.acknowledge(FIRST, from + n - 1);
+        // The start is in the oldest segment and is written anew; then that segment goes.
+        await outbox.appendSettled(callOf(from + n, TENANT));
+        outbox.acknowledge(FIRST, from + n);
+      }
+      expect(outbox.shareFull(OTHER)).toBe(false);
+    });
+
+    it('is all of the outbox for the tenant to whom the gateway is dedicated, from the moment that it is', async () => {
+      let owner: string | undefined;
+      const opened = open({ ...bounds, dedicatedTo: () => owner });
+      const n = await fill(opened, TENANT);
+      owner = OTHER;
+      expect(opened.outbox.accepting(TENANT)).toBe(false);
+      owner = TENANT;
+      await fill(opened, TENANT, n + 1);
+      expect(opened.outbox.stats.bytes).toBeGreaterThanOrEqual(bounds.maxBytes);
+      expect(opened.outbox.shareFull(TENANT)).toBe(false);
+    });
+
+    it('may be set to all of the outbox, and is refused then at the bound and not for its share', async () => {
+      const opened = open({ ...bounds, tenantShare: 1 });
+      await fill(opened, TENANT);
+      expect(opened.outbox.stats.bytes).toBeGreaterThanOrEqual(bounds.maxBytes);
+      expect(opened.outbox.accepting(OTHER)).toBe(false);
+    });
   });
 
   describe('on a full disk', () => {
@@ -114,7 +168,7 @@ describe('the bounds of the outbox', () => {
       const { files } = disk(2);
       const { outbox } = open({ files, segmentBytes: 100_000 });
       let running = 0;
-      for (; outbox.accepting(WORKSPACE); running += 1) {
+      for (; outbox.accepting(TENANT); running += 1) {
         await outbox.appendStarted(startedCall(running));
         // As in a gateway, calls come slower than the disk answers.
         await new Promise((resolve) => setTimeout(resolve, 10));
@@ -128,7 +182,7 @@ describe('the bounds of the outbox', () => {
       const { promise: prepared, reject: refuse } = Promise.withResolvers<void>();
       const { outbox } = open({ files: { ...files, allocate: () => prepared }, segmentBytes: 100_000 });
       let running = 0;
-      for (; outbox.accepting(WORKSPACE); running += 1) await outbox.appendStarted(startedCall(running));
+      for (; outbox.accepting(TENANT); running += 1) await outbox.appendStarted(startedCall(running));
       expect(running).toBeGreaterThan(5);
       for (let n = 0; n < running; n += 1) expect((await outbox.appendSettled(settledCall(n)))?.sequence).toBe(n + 1);
       refuse(new Error('ENOSPC: no space left on device'));
@@ -137,10 +191,10 @@ describe('the bounds of the outbox', () => {
     it('takes new calls again when there is space', async () => {
       const { files, grow } = disk(1);
       const { outbox } = open({ files, segmentBytes: 20_000 });
-      await eventually(() => expect(outbox.accepting(WORKSPACE)).toBe(true));
-      for (let n = 1; outbox.accepting(WORKSPACE); n += 1) await outbox.appendSettled(settledCall(n));
+      await eventually(() => expect(outbox.accepting(TENANT)).toBe(true));
+      for (let n = 1; outbox.accepting(TENANT); n += 1) await outbox.appendSettled(settledCall(n));
       grow(2);
-      await eventually(() => expect(outbox.accepting(WORKSPACE)).toBe(true), { timeoutMs: 5000 });
+      await eventually(() => expect(outbox.accepting(TENANT)).toBe(true), { timeoutMs: 5000 });
     });
   });
 
@@ -160,12 +214,12 @@ describe('the bounds of the outbox', () => {
       await first.outbox.appendSettled(settledCall(1));
       state.full = true;
       await expect(Promise.all([2, 3, 4].map((n) => first.outbox.appendSettled(settledCall(n))))).rejects.toThrow('ENOSPC');
-      expect(first.outbox.accepting(WORKSPACE)).toBe(false);
+      expect(first.outbox.accepting(TENANT)).toBe(false);
       clock.advance(1001);
-      expect(first.outbox.accepting(WORKSPACE)).toBe(false);
+      expect(first.outbox.accepting(TENANT)).toBe(false);
       state.full = false;
       clock.advance(1001);
-      expect(first.outbox.accepting(WORKSPACE)).toBe(true);
+      expect(first.outbox.accepting(TENANT)).toBe(true);
       expect((await first.outbox.appendSettled(settledCall(5)))?.sequence).toBe(2);
       await first.outbox.close();
       expect([...open().replay()].map((event) => [event.sequence, event.request_id])).toEqual([[1, settledCall(1).request_id], [2, settledCall(5).request_id]]);
@@ -177,7 +231,7 @@ describe('the bounds of the outbox', () => {
       await outbox.appendStarted(startedCall(1));
       state.full = true;
       expect(await outbox.appendSettled(settledCall(1))).toBeUndefined();
-      expect(outbox.accepting(WORKSPACE)).toBe(true);
+      expect(outbox.accepting(TENANT)).toBe(true);
       await outbox.appendStarted(startedCall(2));
       expect(await outbox.appendSettled(settledCall(2))).toBeUndefined();
       expect(outbox.stats.unmeteredCalls).toBe(2);
@@ -191,7 +245,7 @@ describe('the bounds of the outbox', () => {
   it('by setting a call beyond the bound is served without a record and counted, never refused', async () => {
     const { outbox } = open({ segmentBytes: 400, maxBytes: 1200, atBound: 'serve' });
     for (let n = 1; n <= 4; n += 1) await outbox.appendSettled(settledCall(n));
-    expect(outbox.accepting(WORKSPACE)).toBe(true);
+    expect(outbox.accepting(TENANT)).toBe(true);
     await outbox.appendStarted(startedCall(5));
     expect(await outbox.appendSettled(settledCall(5))).toBeUndefined();
     expect(outbox.stats).toMatchObject({ unmeteredCalls: 1, lastSequence: 4 });

@@ -67,7 +67,7 @@ function secure(segment: Segment, fileBytes: number): void {
 }
 
 function noteRecord(scan: Scan, segment: Segment, event: OutboxRecord, size: number, skewMs: number): void {
-  segment.byWorkspace.set(event.workspace_id, (segment.byWorkspace.get(event.workspace_id) ?? 0) + size);
+  segment.byTenant.set(event.tenant_id, (segment.byTenant.get(event.tenant_id) ?? 0) + size);
   const start = scan.open.get(event.request_id);
   if (start !== undefined) start.segment.openStarts -= 1;
   if (event.type === 'call.started') {

@@ -22,8 +22,8 @@ export function createAdmitStage({ limits, estimator, outbox }: AdmitDeps): Stag
     name: 'admit',
     run(call) {
       const key = call.key as CompiledKey;
-      const { uuid } = key.workspace.workspace;
-      if (!outbox.accepting(uuid)) return { code: outbox.shareFull(uuid) ? 'metering_share' : 'metering_full', retryAfterMs: 5_000 };
+      const tenantId = key.workspace.tenant.id;
+      if (!outbox.accepting(tenantId)) return { code: outbox.shareFull(tenantId) ? 'metering_share' : 'metering_full', retryAfterMs: 5_000 };
       const resolved = call.resolved as Resolved;
       const reservation = resolved.choice?.kind === 'open' ? reserveForAny(estimator, shapeOf(key, resolved), resolved.choice) : reserveForFirst(estimator, key, resolved);
       call.reservation = reservation;
