@@ -20,7 +20,7 @@ export const SHOWN_FIELDS: ReadonlySet<string> = new Set(
   rps rate latency_ms retry_after_s after_chunks consumer broken gateway queue topic count kinds
   moved left refused native finished message_ids suppressed
   request_id corrects days cost_nanousd billed_nanousd event_id input cache_read cache_write output reasoning audio
-  reasons key_ids addresses roles role
+  reasons key_ids addresses roles role step
   `
     .trim()
     .split(/\s+/),
