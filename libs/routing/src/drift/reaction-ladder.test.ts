@@ -70,7 +70,7 @@ describe('the ladder of reactions', () => {
   });
 
   it('costs nothing at first, forgets before it freezes, and explores only what it learns from', () => {
-    expect(REACTION_STEPS.map((step) => Object.values(reactionEffects(step)))).toEqual([[1, 1, 1, false], [1, 1, 1, false], [0.25, 4, 1, false], [0.25, 4, 0.999, false], [0.25, 4, 0.99, false], [1, 1, 1, true], [1, 1, 1, true]]);
+    expect(REACTION_STEPS.map((step) => Object.values(reactionEffects(step)))).toEqual([[1, 1, 1, false], [1, 1, 1, false], [0.7, 1.5, 1, false], [0.7, 1.5, 0.999, false], [0.7, 1.5, 0.99, false], [1, 1, 1, true], [1, 1, 1, true]]);
   });
 });
 
