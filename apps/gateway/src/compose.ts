@@ -205,6 +205,8 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
     childTrace: (header) => childTraceparent(parseTraceparent(header)),
     corsOrigins: settings.corsOrigins,
     onEarlyRefusal: gatewayMetrics.recordEarlyRefusal,
+    onRefusedConnection: gatewayMetrics.recordRefusedConnection,
+    limits: { connectionsPerNetwork: settings.connectionsPerNetwork },
     onFault: (error, call, stage) => logger.error({ err: error, request_id: call.id, stage }, 'a stage failed'),
   });
   const reporter = createReporter({

@@ -21,6 +21,7 @@ const GatewayEnv = z.object({
   SLUICE_DATA_KEY: z.string().optional(),
   SLUICE_DATA_KEY_FILE: z.string().optional(),
   SLUICE_CORS_ORIGINS: z.string().default(''),
+  SLUICE_CONNECTIONS_PER_NETWORK: z.coerce.number().int().min(1).max(20_000).default(10_000),
   SLUICE_CONFIG_MAX_AGE_S: z.coerce.number().int().min(10).optional(),
   SLUICE_OUTBOX_MAX_MB: z.coerce.number().int().min(1).default(1024),
   SLUICE_OUTBOX_MAX_HOURS: z.coerce.number().min(0.01).default(24),
@@ -58,6 +59,8 @@ export interface GatewaySettings {
   /** Opens the secrets that were entered in the control plane; undefined without a data key. */
   readonly secretBox: SecretBox | undefined;
   readonly corsOrigins: readonly string[];
+  /** Connections that one address (of IPv6: one /64) may have. */
+  readonly connectionsPerNetwork: number;
   readonly configMaxAgeMs: number | undefined;
   readonly outboxMaxBytes: number;
   readonly outboxMaxAgeMs: number;
@@ -97,6 +100,7 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     secretsDir: parsed.SLUICE_SECRETS_DIR,
     secretBox: secretBoxFrom({ key: parsed.SLUICE_DATA_KEY, file: parsed.SLUICE_DATA_KEY_FILE }),
     corsOrigins: parsed.SLUICE_CORS_ORIGINS.split(',').map((origin) => origin.trim()).filter((origin) => origin !== ''),
+    connectionsPerNetwork: parsed.SLUICE_CONNECTIONS_PER_NETWORK,
     configMaxAgeMs: parsed.SLUICE_CONFIG_MAX_AGE_S === undefined ? undefined : parsed.SLUICE_CONFIG_MAX_AGE_S * 1000,
     outboxMaxBytes: parsed.SLUICE_OUTBOX_MAX_MB * 1024 * 1024,
     outboxMaxAgeMs: parsed.SLUICE_OUTBOX_MAX_HOURS * 3_600_000,

@@ -9,6 +9,7 @@ import type { Stage, StageName } from '../stage.ts';
 import { createCallsInFlight } from './calls-in-flight.ts';
 import { answerWireError, type WireError } from './client-error.ts';
 import { createClientResponse, type ClientResponse } from './client-response.ts';
+import { createConnectionBound } from './connection-bound.ts';
 import { createCors } from './cors.ts';
 import { callerTimeoutMs, createCall } from './envelope.ts';
 import type { Heartbeats } from './heartbeats.ts';
@@ -32,6 +33,8 @@ export interface GatewayServerDeps {
   readonly onFault: (error: unknown, call: Call, stage: StageName) => void;
   /** A request that was refused before it was a call. */
   readonly onEarlyRefusal?: (code: ErrorCode) => void;
+  /** A connection was cut because its network has as many as it may. */
+  readonly onRefusedConnection?: () => void;
   readonly limits?: Partial<ServerLimits>;
 }
 
@@ -41,9 +44,11 @@ export interface ServerLimits {
   readonly requestTimeoutMs: number;
   readonly keepAliveTimeoutMs: number;
   readonly maxConnections: number;
+  /** Of which one network may have so many. */
+  readonly connectionsPerNetwork: number;
 }
 
-const LIMITS: ServerLimits = { headersTimeoutMs: 10_000, requestTimeoutMs: 300_000, keepAliveTimeoutMs: 75_000, maxConnections: 20_000 };
+const LIMITS: ServerLimits = { headersTimeoutMs: 10_000, requestTimeoutMs: 300_000, keepAliveTimeoutMs: 75_000, maxConnections: 20_000, connectionsPerNetwork: 10_000 };
 const MAX_HEADER_BYTES = 32 * 1024;
 /** After cancelled calls were told, this long for them to settle. */
 const CANCEL_GRACE_MS = 2_000;
@@ -82,6 +87,8 @@ export function createGatewayServer(deps: GatewayServerDeps): GatewayServer {
     handle,
   );
   server.maxConnections = limits.maxConnections;
+  const bound = createConnectionBound(limits.connectionsPerNetwork, () => deps.onRefusedConnection?.());
+  server.on('connection', (socket) => void bound.admit(socket));
   server.on('clientError', (error: WireError, socket: Socket) => {
     if (brokenSockets.has(socket)) return;
     brokenSockets.add(socket);

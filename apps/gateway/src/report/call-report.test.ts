@@ -31,7 +31,7 @@ function lineOf(call: object, end: object): unknown {
     providers: { record: nothing },
     anomalies: { record: nothing, flush: () => Promise.resolve(), dropped: 0, start: nothing, close: () => Promise.resolve() },
     quotaAlerts: nothing,
-    metrics: { record: nothing, recordEarlyRefusal: nothing },
+    metrics: { record: nothing, recordEarlyRefusal: nothing, recordRefusedConnection: nothing },
   });
   report(call as Call, end as CallEnd);
   log.flush();

@@ -20,6 +20,8 @@ export interface GatewayMetrics {
   record(call: MeasuredCall): void;
   /** A request that was refused before it was a call: draining, no configuration, malformed. */
   recordEarlyRefusal(code: ErrorCode): void;
+  /** A connection beyond what its network may have. */
+  recordRefusedConnection(): void;
 }
 
 /** What is read when the metrics are. */
@@ -39,6 +41,7 @@ export function createGatewayMetrics(metrics: Metrics, state: GatewayGauges): Ga
   const overhead = metrics.histogram('sluice_gateway_overhead_us', 'Our own time up to the first upstream byte, microseconds.', ['operation'], OVERHEAD_BUCKETS_US);
   const queue = metrics.histogram('sluice_gateway_queue_ms', 'Wait for provider capacity, milliseconds.', ['operation'], QUEUE_BUCKETS_MS);
   const ttfb = metrics.histogram('sluice_gateway_ttfb_ms', 'Time to the first byte of an answer, milliseconds.', ['operation'], TTFB_BUCKETS_MS);
+  const connections = metrics.counter('sluice_gateway_connections_refused_total', 'Connections cut because their network had as many as it may.', []);
   const early = metrics.counter('sluice_gateway_early_refusals_total', 'Requests that were refused before they were calls, by code.', ['code']);
   const inFlight = metrics.gauge('sluice_gateway_in_flight', 'Calls that run now.');
   const age = metrics.gauge('sluice_gateway_config_age_ms', 'Since the configuration was last known to be current, milliseconds.');
@@ -50,6 +53,7 @@ export function createGatewayMetrics(metrics: Metrics, state: GatewayGauges): Ga
 
   return {
     recordEarlyRefusal: (code) => early.inc({ code }),
+    recordRefusedConnection: () => connections.inc(),
     record({ tenant, operation, outcome, latency }) {
       calls.inc({ operation, outcome, tenant: tenant === undefined ? 'none' : tenantLabel(tenant) });
       if (latency === undefined) return;

@@ -60,6 +60,7 @@ export interface GatewayOptions {
   readonly snapshot?: () => CompiledSnapshot | undefined;
   /** Uniform draws of decisions; the process's own unless given. */
   readonly draw?: () => number;
+  readonly connectionsPerNetwork?: number;
   readonly bodyMemory?: Partial<BodyMemoryBounds>;
   readonly wrapLimits?: (limits: LimitStore) => LimitStore;
 }
@@ -172,6 +173,7 @@ export async function startGateway(options: GatewayOptions) {
     ids: { requestId: () => `req_${String((count += 1)).padStart(26, '0')}` },
     childTrace: () => `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`,
     corsOrigins: [],
+    ...(options.connectionsPerNetwork === undefined ? {} : { limits: { connectionsPerNetwork: options.connectionsPerNetwork } }),
     onFault: (error) => faults.push(error),
   });
   const { url, port } = await server.listen(0, '127.0.0.1');

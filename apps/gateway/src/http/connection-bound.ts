@@ -1,0 +1,55 @@
+import type { Socket } from 'node:net';
+
+/** Groups of an IPv6 address that name a network: whoever has one address has all of it. */
+const NETWORK_GROUPS = 4;
+
+export interface ConnectionBound {
+  /** Counts a new connection until it closes; false, and it is cut, when its network has as many as it may. */
+  admit(socket: Pick<Socket, 'remoteAddress' | 'once' | 'destroy'>): boolean;
+  /** Networks with a connection. */
+  readonly networks: number;
+}
+
+/**
+ * Bounds the connections of one network, so that nobody takes all that the process has: a connection that asks for nothing
+ * has no key yet that a limit could know it by. An IPv4 address stands for itself, an IPv6 address for its /64.
+ *
+ * @param perNetwork connections that one network may have.
+ */
+export function createConnectionBound(perNetwork: number, onRefused: () => void): ConnectionBound {
+  const open = new Map<string, number>();
+  return {
+    get networks() {
+      return open.size;
+    },
+    admit(socket) {
+      const network = networkOf(socket.remoteAddress ?? '');
+      const count = open.get(network) ?? 0;
+      if (count >= perNetwork) {
+        onRefused();
+        socket.destroy();
+        return false;
+      }
+      open.set(network, count + 1);
+      socket.once('close', () => {
+        const left = (open.get(network) ?? 1) - 1;
+        if (left === 0) open.delete(network);
+        else open.set(network, left);
+      });
+      return true;
+    },
+  };
+}
+
+/** The network that an address stands for. */
+export function networkOf(address: string): string {
+  if (!address.includes(':')) return address;
+  const bare = address.split('%', 1)[0] as string;
+  const mapped = bare.lastIndexOf(':') + 1;
+  if (bare.includes('.')) return bare.slice(mapped);
+  const [front = '', back] = bare.split('::', 2);
+  const groups = front === '' ? [] : front.split(':');
+  const last = back === undefined || back === '' ? [] : back.split(':');
+  if (back !== undefined) while (groups.length + last.length < 8) groups.push('0');
+  return `${[...groups, ...last].slice(0, NETWORK_GROUPS).join(':')}::/64`;
+}
