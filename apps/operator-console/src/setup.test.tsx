@@ -1,5 +1,6 @@
 import { act, fireEvent, screen, within } from '@testing-library/react';
-import { showConsole, SIGNED_IN, type Answer } from './testing.tsx';
+import { Model, Plan, type OperatorState } from '@sluice/contracts';
+import { QUIET, showConsole, SIGNED_IN, type Answer } from './testing.tsx';
 
 const row = (id: string, value: object, version = 3): Answer => ({ status: 200, body: { id, version, value } });
 const list = (...rows: Answer[]): Answer => ({ status: 200, body: { rows: rows.map(({ body }) => body), next_cursor: null } });
@@ -17,6 +18,9 @@ const SWITCH = { id: 'provider-primary', scope: 'provider', target: 'primary', m
 const STALE: Answer = { status: 412, body: { title: 'Changed in the meantime', versions: { yours: 3, current: 4 } } };
 const VIEWER = { 'GET /api/session': { status: 200, body: { user: 'eve', role: 'viewer' } } };
 const CONFIG = { ...SIGNED_IN, 'GET /api/plans': list(row('team', PLAN)), 'GET /api/models': list(row('small', MODEL)), 'GET /api/kill-switches': list() };
+
+const LIVE: OperatorState['providers'][number] = { provider: 'primary', display_name: 'Primary', dialect: 'openai', breakers: [], pools: [], figures: { attempts: 0, failed: 0, answered: 0, ttfb_ms_mean: 0, ttfb_ms_max: 0 } };
+const press = (name: string): boolean => fireEvent.click(screen.getByRole('button', { name }));
 
 const bodyOf = (body: string | undefined): unknown => JSON.parse(body ?? 'null');
 
@@ -96,6 +100,17 @@ describe('plans', () => {
     expect(bodyOf(put?.body)).not.toHaveProperty('id');
   });
 
+  it('are made where there is none yet, and what one is made of is a plan by the rules', async () => {
+    const { sent } = showConsole({ ...CONFIG, 'GET /api/plans': list(), 'GET /api/state': { status: 200, body: { ...QUIET, providers: [LIVE] } }, 'PUT /api/plans/first': { status: 200, body: {} }, 'GET /api/plans/first': row('first', PLAN) }, '/_console/plans');
+    expect(await screen.findByText(/There is no plan yet/)).toBeTruthy();
+    press('New plan');
+    fireEvent.change(screen.getByLabelText('Id of the new plan'), { target: { value: 'first' } });
+    press('Make the plan');
+    await screen.findByText('Terms and limits');
+    const made = bodyOf(sent.find(({ request }) => request.startsWith('PUT'))?.body) as object;
+    expect(Plan.parse({ id: 'first', ...made })).toMatchObject({ policy: { routing: { chain: [{ provider: 'primary' }] } } });
+  });
+
   it('that are in use are not deleted, and the one who tries is told why', async () => {
     showConsole({ ...CONFIG, 'GET /api/plans/team': row('team', PLAN), 'DELETE /api/plans/team': { status: 409, body: { title: 'It is in use', detail: 'The tenant globex is on it.' } } }, '/_console/plans/team');
     fireEvent.click(await screen.findByRole('button', { name: 'Delete Team' }));
@@ -105,6 +120,16 @@ describe('plans', () => {
 });
 
 describe('models', () => {
+  it('are made where there is none yet, and what one is made of is a model by the rules', async () => {
+    const { sent } = showConsole({ ...CONFIG, 'GET /api/models': list(), 'GET /api/state': { status: 200, body: { ...QUIET, providers: [LIVE] } }, 'PUT /api/models/first': { status: 200, body: {} }, 'GET /api/models/first': row('first', MODEL) }, '/_console/models');
+    expect(await screen.findByText(/The catalogue is empty/)).toBeTruthy();
+    press('New model');
+    fireEvent.change(screen.getByLabelText('Id of the new model'), { target: { value: 'first' } });
+    press('Make the model');
+    await screen.findByText('Who has it, and what we pay');
+    expect(Model.parse({ id: 'first', ...(bodyOf(sent.find(({ request }) => request.startsWith('PUT'))?.body) as object) })).toMatchObject({ offers: [{ provider: 'primary' }] });
+  });
+
   it('are listed with who has them at which price, and say where it is not known', async () => {
     showConsole(CONFIG, '/_console/models');
     const shown = (await screen.findByRole('link', { name: 'Small' })).closest('tr')?.textContent;

@@ -122,7 +122,7 @@ function Page({ place, api, picture, still }: { place: Place; api: OperatorApi; 
     case 'plan':
       return <PlanPage key={place.id} api={api} picture={picture} id={place.id} />;
     case 'models':
-      return <ModelsPage api={api} />;
+      return <ModelsPage api={api} picture={picture} />;
     case 'model':
       return <ModelPage key={place.id} api={api} id={place.id} />;
     case 'kill-switches':

@@ -73,6 +73,10 @@ describe('an edit without If-Match', () => {
       expect([path, (await call('DELETE', path)).status]).toEqual([path, 428]);
       expect([path, (await call('PUT', path, read.body.value, { 'if-match': '*' })).status]).toEqual([path, 200]);
     }
+    const policy = '/api/workspaces/acme-prod/policy';
+    expect((await call('PUT', policy, { priority: 'low' })).status).toBe(200);
+    expect((await call('PUT', policy, {})).status).toBe(200);
+    expect((await call('PUT', policy, {}, { 'if-match': '"1"' })).status).toBe(412);
     expect((await call('PUT', '/api/kill-switches/k', { scope: 'all', message: 'a' })).status).toBe(200);
     expect((await call('PUT', '/api/kill-switches/k', { scope: 'all', message: 'b' })).status).toBe(200);
     expect((await call('DELETE', '/api/kill-switches/k')).status).toBe(204);

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { Model } from '@sluice/contracts';
+import type { Model, OperatorState } from '@sluice/contracts';
 import { Badge, formatCount, formatPerMillion } from '@sluice/ui';
 import type { OperatorApi } from '../api/operator-api.ts';
 import { ListPanel } from '../edit/list-panel.tsx';
@@ -9,7 +9,7 @@ import { go, Link } from '../routing/location.tsx';
 import { useRefusal } from '../session/role.tsx';
 
 /** The catalogue: what customers may ask for, who has it, and what it costs us there. */
-export function ModelsPage({ api }: { api: OperatorApi }) {
+export function ModelsPage({ api, picture }: { api: OperatorApi; picture: OperatorState }) {
   const models = useQuery({ queryKey: ['models'], queryFn: () => api.tables.list('models'), staleTime: 0 });
   const [making, setMaking] = useState(false);
   const refusal = useRefusal('admin');
@@ -50,7 +50,7 @@ export function ModelsPage({ api }: { api: OperatorApi }) {
       {making && models.data !== undefined && (
         <NewDocument
           noun="model"
-          like={{ ...Object.fromEntries(models.data.map(({ id, value: { id: _own, ...rest } }) => [id, rest])), [EMPTY]: NEW_MODEL }}
+          like={{ ...Object.fromEntries(models.data.map(({ id, value: { id: _own, ...rest } }) => [id, rest])), [EMPTY]: newModel(picture.providers[0]?.provider) }}
           save={(id, value) => api.tables.put('models', id, value, 'new')}
           onMade={(id) => go(`/models/${encodeURIComponent(id)}`)}
           onCancel={() => setMaking(false)}
@@ -62,14 +62,14 @@ export function ModelsPage({ api }: { api: OperatorApi }) {
 
 /** What a model is made of where there is none to copy. */
 const EMPTY = 'an empty one';
-const NEW_MODEL = {
+const newModel = (provider = 'name of a provider') => ({
   displayName: 'New model',
   contextTokens: 128_000,
   maxOutputTokens: 16_000,
   abilities: ['chat'],
   tier: 0,
-  offers: [{ provider: 'name of a provider', providerModel: 'its name there', price: { inputPicoUsd: 1_000_000, outputPicoUsd: 4_000_000 } }],
-};
+  offers: [{ provider, providerModel: 'its name there', price: { inputPicoUsd: 1_000_000, outputPicoUsd: 4_000_000 } }],
+});
 
 function Offers({ offers }: Pick<Model, 'offers'>) {
   return (

@@ -57,7 +57,7 @@ export function PlansPage({ api, picture }: { api: OperatorApi; picture: Operato
       {making && plans.data !== undefined && (
         <NewDocument
           noun="plan"
-          like={{ ...Object.fromEntries(plans.data.map(({ id, value: { id: _own, ...rest } }) => [id, rest])), [EMPTY]: NEW_PLAN }}
+          like={{ ...Object.fromEntries(plans.data.map(({ id, value: { id: _own, ...rest } }) => [id, rest])), [EMPTY]: newPlan(picture.providers.map(({ provider }) => provider)) }}
           save={(id, value) => api.tables.put('plans', id, value, 'new')}
           onMade={(id) => go(`/plans/${encodeURIComponent(id)}`)}
           onCancel={() => setMaking(false)}
@@ -69,13 +69,13 @@ export function PlansPage({ api, picture }: { api: OperatorApi; picture: Operato
 
 /** What a plan is made of where there is none to copy. */
 const EMPTY = 'an empty one';
-const NEW_PLAN = {
+const newPlan = (providers: readonly string[]) => ({
   displayName: 'New plan',
-  policy: { routing: { chain: [{ provider: 'name of a provider' }] } },
+  policy: { limits: { quotas: [] }, routing: { chain: providers.map((provider) => ({ provider })) } },
   tenantLimits: { requests: { perSecond: 10, burst: 20 }, concurrency: { inFlight: 20, queued: 20 }, quotas: [] },
   priceBook: { version: 1, effectiveFrom: '2026-01-01T00:00:00.000Z', prices: {} },
   allotment: { totalTokens: 1_000_000, feeNanoUsd: 0 },
-};
+});
 
 const SHOWN = 6;
 
