@@ -11,7 +11,7 @@ import { createDriftReactor, type DriftReactor } from './drift-reactor.ts';
 const V1 = { version: 'v1', note: '', createdBy: 'x', settings: DEFAULT_SETTINGS, features: DEFAULT_FEATURES };
 
 /** A state with a reactor on it; all that happens is one journal. */
-function startReactor({ highest = 'rollback' as ReactionStep, refuse = 0 } = {}) {
+function startReactor({ highest = 'rollback' as ReactionStep, refuse = 0, windows = {} as Partial<Parameters<typeof createDriftReactor>[0]['drift']> } = {}) {
   const clock = createFakeClock(AT_MS);
   const state = createRouterState();
   const entries: JournalEntry[] = [];
@@ -28,7 +28,7 @@ function startReactor({ highest = 'rollback' as ReactionStep, refuse = 0 } = {})
   apply({ kind: 'models_seen', models: MODELS });
   const reactor: DriftReactor = createDriftReactor({
     keeper: { state, record: async (work) => (await work(state)).bodies.forEach(apply) },
-    drift: { seen: 0, rebase: () => undefined, report: () => ({ window: { reference: 0, recent: 0, needed: 500 }, features: [], arm_mix: { psi: 0, level: 'too_few' } }) },
+    drift: { seen: 0, rebase: () => undefined, report: () => ({ window: { reference: 0, recent: 0, needed: 500 }, features: [], arm_mix: { psi: 0, level: 'too_few' } }), ...windows },
     names: () => DEFAULT_FEATURES.names,
     highest,
     clock,
@@ -59,6 +59,7 @@ function startReactor({ highest = 'rollback' as ReactionStep, refuse = 0 } = {})
       reward(100, -0.3);
       clock.advance(61_000);
       await reactor.tick();
+      await reactor.flushed();
     }
     expect(stepOf(state.reaction)).toBe(step);
   };
@@ -70,10 +71,13 @@ const strengthOf = (state: RouterState, model: string): number => state.arms.sta
 
 describe('the reactions of a router', () => {
   it('are each recorded, logged with their numbers and published once, though the spine refused at first', async () => {
-    const { state, sent, logged, reactor, driveTo } = startReactor({ refuse: 2 });
+    const { state, sent, logged, reactor, driveTo, clock } = startReactor({ refuse: 2 });
     await driveTo('forget');
-    await reactor.tick();
-    await reactor.tick();
+    for (let i = 0; i < 3; i += 1) {
+      clock.advance(1_000);
+      await reactor.tick();
+      await reactor.flushed();
+    }
     const events = sent.map(({ topic, body }) => [topic, AuditEvent.parse(JSON.parse(body))] as const);
     expect(events.map(([topic, { after }]) => [topic, (after as { step: string }).step])).toEqual([['audit-events', 'alert'], ['audit-events', 'explore'], ['audit-events', 'forget_slowly'], ['audit-events', 'forget']]);
     expect(events[1]?.[1]).toMatchObject({ type: 'drift_reaction.changed', actor: { kind: 'service', id: 'router' }, reason: expect.stringMatching(/of large: -0\.\d+ beyond 0\.\d+ after \d+; detection 1 of 1/) });
@@ -154,6 +158,19 @@ describe('the reactions of a router', () => {
     for (const entry of entries) if (entry.seq > restored.seq) restored.apply(entry);
     expect(folded.saved).toEqual(state.saved);
     expect(restored.saved).toEqual(state.saved);
+  });
+
+  it('count a shift of the windows once, and hold later windows against it', async () => {
+    let rebased = 0;
+    const seen = { seen: 1_000, rebase: () => (rebased += 1) };
+    const moved = { window: { reference: 1_000, recent: 1_000, needed: 500 }, features: [], arm_mix: { psi: 0.4, level: 'major' as const } };
+    const { state, reactor, clock } = startReactor({ windows: { ...seen, report: () => (rebased === 0 ? moved : { ...moved, arm_mix: { psi: 0, level: 'too_few' } }) } });
+    for (let i = 0; i < 5; i += 1) {
+      clock.advance(61_000);
+      await reactor.tick();
+    }
+    expect([stepOf(state.reaction), rebased]).toEqual(['alert', 1]);
+    expect(state.reactions.map(({ why }) => why)).toEqual(['arm_mix of the mix of models: 0.400 beyond 0.25 after 1000; detection 1 of 1']);
   });
 
   it('take no step where they are off, and none beyond what is allowed', async () => {

@@ -7,6 +7,8 @@ import type { ReactionRecord, RouterState } from '../state/router-state.ts';
 import { rewardVerdicts, windowVerdicts } from './drift-verdicts.ts';
 import type { FeatureDrift } from './feature-drift.ts';
 
+/** After a refused publication, milliseconds. */
+const RETRY_MS = 30_000;
 /** Decisions between two looks at the windows; a look sorts all of them. */
 const LOOK_EVERY = 250;
 
@@ -19,10 +21,12 @@ export interface ReactionOrder {
 
 /** Lets the ladder of reactions act: reads the detectors, records each step in the journal, logs and publishes it. */
 export interface DriftReactor {
-  /** One look. Called each second. @throws what the store says when it is away; nothing has changed then. */
+  /** One look; it does not wait for the spine. Called each second. @throws what the store says when it is away; nothing has changed then. */
   tick(): Promise<void>;
   /** @returns why not, if so. */
   order(order: ReactionOrder): Promise<ProblemReply | undefined>;
+  /** Resolves when no publication is on its way. */
+  flushed(): Promise<void>;
   view(): NonNullable<DriftAnswer['reactions']>;
   /** Undefined before the state was loaded. */
   readonly step: ReactionStep | undefined;
@@ -49,6 +53,8 @@ export function createDriftReactor(deps: DriftReactorDeps): DriftReactor {
   let looked = 0;
   let windows: readonly DriftVerdict[] = [];
   let published = 0;
+  let publishing: Promise<void> | undefined;
+  let publishAfterMs = -Infinity;
   let base: Readonly<Record<string, number>> | undefined;
 
   function lookAtWindows(state: RouterState): void {
@@ -74,23 +80,26 @@ export function createDriftReactor(deps: DriftReactorDeps): DriftReactor {
 
   async function record(bodiesFor: (state: RouterState) => JournalBody[]): Promise<void> {
     const before = keeper.state?.reactions.at(-1)?.seq ?? 0;
+    const counted = keeper.state?.reaction.counted;
     await keeper.record((state) => ({ bodies: bodiesFor(state) }));
-    for (const taken of keeper.state?.reactions ?? []) if (taken.seq > before) tell(taken);
+    const steps = (keeper.state?.reactions ?? []).filter(({ seq }) => seq > before);
+    // What counted once, or was reacted to, is what later windows are held against.
+    if (steps.some(({ kind }) => kind === 'up') || windowsCounted(counted, keeper.state?.reaction.counted)) drift.rebase();
+    windows = [];
+    steps.forEach(tell);
   }
 
   function tell(taken: ReactionRecord): void {
-    // What was reacted to is what later windows are held against.
-    if (taken.kind === 'up') drift.rebase();
-    windows = [];
     deps.onStep?.(taken);
     deps.logger.warn({ from: taken.from, to: taken.to, kind: taken.kind, actor: taken.actor, why: taken.why, evidence: taken.evidence, effects: reactionEffects(taken.to), seq: taken.seq }, 'the router reacts to drift');
   }
 
-  /** At least once: what SNS did not take is sent again with the next look. */
+  /** At least once: what SNS did not take is sent again. */
   async function publish(state: RouterState): Promise<void> {
     const waiting = state.reactions.filter(({ seq }) => seq > published);
-    if (deps.publisher === undefined || waiting.length === 0) return;
+    if (deps.publisher === undefined || waiting.length === 0 || clock.now() < publishAfterMs) return;
     const refused = new Set(await deps.publisher.publish(waiting.map(eventOf)));
+    publishAfterMs = refused.size === 0 ? -Infinity : clock.now() + RETRY_MS;
     const taken = waiting.findIndex((one) => refused.has(idOf(one)));
     const last = waiting[(taken < 0 ? waiting.length : taken) - 1];
     if (last !== undefined) published = last.seq;
@@ -102,7 +111,7 @@ export function createDriftReactor(deps: DriftReactorDeps): DriftReactor {
       if (state === undefined) return;
       lookAtWindows(state);
       if (observed(state).state !== state.reaction) await record(bodiesOf);
-      await publish(state);
+      publishing ??= publish(state).finally(() => (publishing = undefined));
     },
     order: async ({ hold, actor, reason }) => {
       const nowMs = clock.now();
@@ -114,6 +123,7 @@ export function createDriftReactor(deps: DriftReactorDeps): DriftReactor {
       });
       return refusal;
     },
+    flushed: async () => publishing,
     view: () => viewOf(keeper.state as RouterState, highest, timing),
     get step() {
       return keeper.state === undefined ? undefined : stepOf(keeper.state.reaction);
@@ -125,6 +135,11 @@ export function createDriftReactor(deps: DriftReactorDeps): DriftReactor {
       published = seq;
     },
   };
+}
+
+/** Whether a verdict of the windows of decisions was counted between the two. */
+export function windowsCounted(before: Readonly<Record<string, number>> | undefined, after: Readonly<Record<string, number>> | undefined): boolean {
+  return (['features', 'arm_mix'] as const).some((stream) => before?.[stream] !== after?.[stream]);
 }
 
 const iso = (ms: number): string => new Date(ms).toISOString();

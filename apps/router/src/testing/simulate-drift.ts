@@ -1,6 +1,7 @@
 import type { PolicySettings } from '@sluice/contracts';
 import { compileSnapshot, decideFromSnapshot, DEFAULT_FEATURES, DEFAULT_SETTINGS, LADDER_OPTIONS, observeDrift, type ReactionStep } from '@sluice/routing';
 import { createRandom, createRoutingSimulator } from '@sluice/routing/testing';
+import { windowsCounted } from '../drift/drift-reactor.ts';
 import { createFeatureDrift } from '../drift/feature-drift.ts';
 import { rewardVerdicts, windowVerdicts } from '../drift/drift-verdicts.ts';
 import type { JournalBody } from '../state/journal.ts';
@@ -38,8 +39,9 @@ export function simulateDrift({ seed, decisions, highest, changeAt = 0, model, f
     const verdicts = [...rewardVerdicts(state.arms.summaries()), ...(drift.seen % 250 === 0 ? windowVerdicts(drift.report(DEFAULT_FEATURES.names), () => drift.seen) : [])];
     const { state: reaction, change } = observeDrift(state.reaction, { verdicts, rewards: state.arms.rewards, nowMs }, { ...LADDER_OPTIONS, highest, canRollBack: state.revocable !== undefined });
     if (reaction === state.reaction) return;
+    const { counted } = state.reaction;
     apply({ kind: 'drift_reaction', reaction, change, actor: 'system' });
-    if (change !== undefined) drift.rebase();
+    if (change?.kind === 'up' || windowsCounted(counted, reaction.counted)) drift.rebase();
   }
 
   for (let t = 0; t < decisions; t += BATCH) {
