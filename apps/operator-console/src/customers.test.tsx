@@ -156,6 +156,7 @@ describe('a tenant', () => {
     const text = await screen.findByLabelText<HTMLTextAreaElement>('All of it, as JSON');
     fireEvent.change(text, { target: { value: '{' } });
     expect(screen.getAllByRole<HTMLButtonElement>('button', { name: 'Save' })[0]?.disabled).toBe(true);
+    expect(within(text.closest('form') as HTMLElement).getByLabelText('Time zone').matches(':disabled')).toBe(true);
     fireEvent.change(text, { target: { value: JSON.stringify({ ...ACME, limits: { quotas: [] } }) } });
     save();
     await act(async () => undefined);

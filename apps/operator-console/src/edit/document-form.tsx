@@ -45,10 +45,10 @@ export function DocumentForm<T>({ label, row, start, groups, read = (value) => v
   return (
     <RowForm label={label} edit={edit} verb={verb} note={note} told={faults.told} blocked={broken} onCancel={onCancel}>
       {shown.map(({ legend, fields, foot }, index) => (
-        <fieldset key={index} className="limit-fields">
+        <fieldset key={index} className="limit-fields" disabled={broken}>
           <legend className="muted">{legend}</legend>
           {fields.map((field, place) => (
-            <Field key={field.path.join('.')} field={field} document={edit.draft} faults={faults.of(field)} change={(next) => (setBroken(false), edit.change(next))} first={index === 0 && place === 0} />
+            <Field key={field.path.join('.')} field={field} document={edit.draft} faults={faults.of(field)} change={edit.change} first={index === 0 && place === 0} />
           ))}
           {foot?.(edit.draft, edit.change)}
         </fieldset>
@@ -104,7 +104,7 @@ function Field({ field, document, faults, change, first }: { field: FormField; d
   );
 }
 
-/** The whole document as text. Fields follow as long as the text is JSON. */
+/** The whole document as text. Fields follow it, and rest while it is no JSON: a change of theirs would drop what is typed. */
 function AsJson({ document, change, onBroken }: { document: unknown; change: (next: unknown) => void; onBroken: (broken: boolean) => void }) {
   const id = useId();
   const [typed, setTyped] = useState<string>();
