@@ -22,6 +22,7 @@ import type { CancelToken } from './cancel-token.ts';
 import type { ClientResponse } from './http/client-response.ts';
 import type { CompiledConfig, CompiledKey } from './compiled-config.ts';
 import type { RateUse } from './upstream/credential-rate.ts';
+import type { CutReason } from './stages/settle/unread-answers.ts';
 import type { OpenAnswer } from './upstream/open-answer.ts';
 
 /** One model that may answer a call which leaves the choice to us. */
@@ -171,4 +172,6 @@ export interface Call {
   /** Bytes of an upstream's own error body that pass to the caller instead of a rendered refusal. */
   passThrough: { readonly status: number; readonly body: Buffer; readonly contentType: string } | undefined;
   figures: CallFigures | undefined;
+  /** Why the connection was cut before the client had taken the end of its answer. */
+  cutFor: CutReason | undefined;
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Dialect } from '@sluice/contracts';
@@ -120,3 +121,35 @@ it('a whole body arrives byte for byte, also where it is no text', async () => {
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
 });
+
+it('of a large body it can be seen how much a client that reads slowly has taken, and it arrives byte for byte', async () => {
+  const body = randomBytes(32 * 1024 * 1024 + 7);
+  const left = new Set<number>();
+  const server = createServer(async (req, res) => {
+    await req.resume().toArray();
+    const response = createClientResponse(res, req, { dialect: 'openai' });
+    response.commit(200, { stream: false, contentType: 'application/json', contentLength: body.length });
+    const looking = setInterval(() => left.add(response.bufferedBytes), 1);
+    void response.finish(body).then(() => clearInterval(looking));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  try {
+    const got: Buffer[] = [];
+    await new Promise<void>((resolve, reject) => {
+      get(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`, (answer) => {
+        answer.on('data', (chunk: Buffer) => {
+          got.push(chunk);
+          answer.pause();
+          setTimeout(() => answer.resume(), 1);
+        });
+        answer.on('end', resolve);
+        answer.on('error', reject);
+      });
+    });
+    expect(Buffer.concat(got).equals(body)).toBe(true);
+    expect(left.size).toBeGreaterThan(5);
+  } finally {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+}, 30_000);

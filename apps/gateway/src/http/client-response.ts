@@ -35,6 +35,8 @@ const BEAT: Record<Dialect, Buffer> = {
 
 /** A whole body up to this size leaves together with its head. */
 const JOIN_BYTES = 8 * 1024;
+/** A larger one is handed over in parts of this size, so that it can be seen how fast it is taken. */
+const PART_BYTES = 256 * 1024;
 const CR = 0x0d;
 const LF = 0x0a;
 
@@ -67,6 +69,8 @@ class NodeClientResponse implements ClientResponse, SilentStream {
   #lingers = false;
   #ended = false;
   #wrote = false;
+  /** Bytes of a large body that were not handed over yet. */
+  #toSend = 0;
   /** The last four bytes written, to know whether an event ended there. */
   #tail = 0x0a0a;
   silentTicks = 0;
@@ -86,7 +90,7 @@ class NodeClientResponse implements ClientResponse, SilentStream {
   }
 
   get bufferedBytes(): number {
-    return this.#res.writableLength;
+    return this.#res.writableLength + this.#toSend;
   }
 
   setHeader(name: string, value: string): void {
@@ -166,6 +170,7 @@ class NodeClientResponse implements ClientResponse, SilentStream {
     this.#ended = true;
     if (this.#streaming) this.#options.heartbeats?.remove(this);
     if (this.#lingers) return this.#finishLingering(last);
+    if (!this.#streaming && last !== undefined && last.length > PART_BYTES) return this.#finishInParts(last);
     return new Promise((resolve) => {
       res.on('finish', resolve);
       res.on('close', resolve);
@@ -178,6 +183,7 @@ class NodeClientResponse implements ClientResponse, SilentStream {
 
   destroy(): void {
     this.#ended = true;
+    this.#toSend = 0;
     if (this.#streaming) this.#options.heartbeats?.remove(this);
     this.#res.destroy();
   }
@@ -202,6 +208,28 @@ class NodeClientResponse implements ClientResponse, SilentStream {
     let tail = this.#tail;
     for (let i = Math.max(0, chunk.length - 4); i < chunk.length; i += 1) tail = ((tail << 8) | (chunk[i] as number)) >>> 0;
     this.#tail = tail;
+  }
+
+  /** The system says of what it was handed only when it has taken all of it: one part at a time, so. */
+  #finishInParts(body: Buffer): Promise<void> {
+    const res = this.#res;
+    this.#toSend = body.length;
+    return new Promise((resolve) => {
+      const next = (): void => {
+        let accepted = true;
+        while (accepted && this.#toSend > 0 && !res.destroyed) {
+          const from = body.length - this.#toSend;
+          const part = body.subarray(from, from + PART_BYTES);
+          this.#toSend -= part.length;
+          if (this.#toSend === 0) res.end(part);
+          else accepted = res.write(part);
+        }
+      };
+      res.on('finish', resolve);
+      res.on('close', resolve);
+      res.on('drain', next);
+      next();
+    });
   }
 
   /**

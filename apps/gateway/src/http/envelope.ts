@@ -59,6 +59,7 @@ export function createCall({ id, request, response, cancel, config, dialect, ope
     refusal: undefined,
     passThrough: undefined,
     figures: undefined,
+    cutFor: undefined,
   };
 }
 

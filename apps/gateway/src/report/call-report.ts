@@ -64,6 +64,7 @@ function members(call: Call, { outcome, status, figures, totalMs }: CallEnd, ove
     optionalMember('decision_id', call.plan?.decisionId) +
     `,"outcome":"${outcome}","status":${status}` +
     (refusal === undefined ? '' : `,"refusal":"${refusal.code}"${refusal.limit === undefined ? '' : `,"limit":${JSON.stringify(refusal.limit)}`}`) +
+    optionalMember('cut', call.cutFor) +
     `,"attempts":${call.attempts.length}${optionalMember('fallback_reason', call.fallbackReason)}` +
     (figures === undefined ? '' : `,"tokens":${totalTokens(figures.usage)},"billed_nanousd":${figures.billedNanoUsd}`) +
     (quota === undefined ? '' : `,"quota_remaining":${Math.max(0, quota.limit - quota.used)}`) +

@@ -31,6 +31,7 @@ import { createResolveStage } from '../stages/resolve/resolve.ts';
 import { createPlanner } from '../stages/route/planner.ts';
 import { createRouteStage } from '../stages/route/route.ts';
 import { createSettleStage, type CallEnd } from '../stages/settle/settle.ts';
+import type { UnreadBounds } from '../stages/settle/unread-answers.ts';
 import { createBreakers } from '../upstream/breakers.ts';
 import { createCapacity } from '../upstream/capacity.ts';
 import { nameOfSecret } from '../upstream/secrets.ts';
@@ -55,7 +56,7 @@ export interface GatewayOptions {
   /** A secret of the configuration that is not there, as `env:NAME`. */
   readonly missingSecret?: string;
   readonly slowReaderMs?: number;
-  readonly stallMs?: number;
+  readonly unread?: Partial<UnreadBounds>;
   /** What the router published last; nothing unless given. */
   readonly snapshot?: () => CompiledSnapshot | undefined;
   /** Uniform draws of decisions; the process's own unless given. */
@@ -160,7 +161,7 @@ export async function startGateway(options: GatewayOptions) {
         events.push('reported');
         ends.push({ ...end, refusal: call.refusal });
       },
-      ...(options.stallMs === undefined ? {} : { stallMs: options.stallMs }),
+      ...(options.unread === undefined ? {} : { unread: options.unread }),
     }),
   });
   let count = 0;

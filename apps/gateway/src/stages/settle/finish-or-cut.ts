@@ -1,30 +1,19 @@
-import type { ClientResponse } from '../../http/client-response.ts';
-import { MIN_BYTES_PER_SECOND } from '../relay/reader-watch.ts';
-
-/** Over how long a client must keep the minimum rate while bytes wait for it. */
-const STALL_MS = 30_000;
-/** Of a large answer more must be taken: all of it within this many such spans, 10 min. */
-const MOST_STALLS = 20;
+import type { Call } from '../../call.ts';
+import type { UnreadAnswers } from './unread-answers.ts';
 
 /**
  * Sends the last bytes and waits until they have left, so that slots are not free before; but not for ever: a client that
- * stops reading, or nearly, is cut and holds nothing, and a whole answer of many megabytes is not kept for hours.
+ * stops reading, or nearly, is cut and holds nothing. So is one of a tenant whose clients keep too much unread.
+ *
+ * @param last what is sent, after what was sent before.
+ * @param heldBytes what of `last` counts against its tenant's memory for whole answers.
  */
-export function finishOrCut(response: ClientResponse, last: Buffer | undefined, stallMs = STALL_MS): Promise<void> {
+export function finishOrCut(call: Call, last: Buffer | undefined, unread: UnreadAnswers, heldBytes = 0): Promise<void> {
+  const { response } = call;
   const left = response.finish(last);
-  return response.bufferedBytes === 0 ? left : cutWhenStalled(response, left, stallMs);
+  return response.bufferedBytes === 0 ? left : waitFor(call, left, unread, heldBytes);
 }
 
-async function cutWhenStalled(response: ClientResponse, left: Promise<void>, stallMs: number): Promise<void> {
-  let before = response.bufferedBytes;
-  const least = Math.max(1, (MIN_BYTES_PER_SECOND * stallMs) / 1000, before / MOST_STALLS);
-  const watch = setInterval(() => {
-    if (before - response.bufferedBytes < least) response.destroy();
-    before = response.bufferedBytes;
-  }, stallMs);
-  try {
-    await left;
-  } finally {
-    clearInterval(watch);
-  }
+async function waitFor(call: Call, left: Promise<void>, unread: UnreadAnswers, heldBytes: number): Promise<void> {
+  call.cutFor = await unread.wait(call.response, left, call.key?.workspace.tenant.id ?? '', heldBytes);
 }

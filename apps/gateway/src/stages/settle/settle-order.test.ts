@@ -178,12 +178,12 @@ describe('a client that never reads', () => {
     };
   }
 
-  function ask(port: number, more: object = { stream: true }) {
+  function ask(port: number, more: object = { stream: true }, key: string = SAMPLE_KEYS.acme) {
     const body = chatBody(more);
     const socket = connect(port, '127.0.0.1');
     socket.on('error', () => undefined);
     socket.pause();
-    socket.write(`POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${SAMPLE_KEYS.acme}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
+    socket.write(`POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
     return socket;
   }
 
@@ -222,9 +222,29 @@ describe('a client that never reads', () => {
         expect(gateway.view().inFlight).toBe(0);
         socket.destroy();
       },
-      { stallMs: 400 },
+      { unread: { stallMs: 400 } },
     );
   }, 20_000);
+
+  it('of many large whole answers is cut beyond its tenant\'s memory for them, billed, and costs no other tenant an answer', async () => {
+    const MB = 1024 * 1024;
+    const answer = JSON.stringify({ choices: [{ message: { content: 'x'.repeat(24 * MB) } }], usage: { prompt_tokens: 5, completion_tokens: 7 } });
+    await withGateway(
+      (response) => response.writeHead(200, { 'content-type': 'application/json' }).end(answer),
+      async (gateway) => {
+        const sockets = [ask(gateway.port, {}, SAMPLE_KEYS.globex)];
+        for (let i = 1; i <= 2; i += 1) {
+          sockets.push(ask(gateway.port, {}));
+          await eventually(() => expect(gateway.settled).toHaveLength(1 + i), { timeoutMs: 10_000 });
+        }
+        await eventually(() => expect(gateway.calls.map(({ key, cutFor }) => [key?.workspace.tenant.id, cutFor])).toEqual([['acme', 'tenant_unread']]), { timeoutMs: 10_000 });
+        expect(gateway.ends.map(({ outcome, figures }) => [outcome, (figures?.billedNanoUsd ?? 0) > 0])).toEqual([['ok', true]]);
+        expect(gateway.view().inFlight).toBe(1);
+        for (const socket of sockets) socket.destroy();
+      },
+      { unread: { tenantBytes: 40 * MB } },
+    );
+  }, 30_000);
 
   it('cannot hold its place with an error in the stream that it does not take either', async () => {
     await withGateway(
@@ -238,7 +258,7 @@ describe('a client that never reads', () => {
         socket.destroy();
       },
       {
-        stallMs: 100,
+        unread: { stallMs: 100 },
         change: (raw) => void ((raw.plans.team as { policy: Record<string, unknown> }).policy.deadlines = { firstByteMs: 500, idleMs: 9_000, totalMs: 500 }),
       },
     );

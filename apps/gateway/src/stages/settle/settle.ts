@@ -22,6 +22,7 @@ import { figuresOf, outcomeOf } from './figures.ts';
 import { shapeOf } from '../admit/admit.ts';
 import { finishOrCut } from './finish-or-cut.ts';
 import { tailWithUsage } from './tail.ts';
+import { createUnreadAnswers, type UnreadAnswers, type UnreadBounds } from './unread-answers.ts';
 import { countsAgainst } from '../../upstream/counts-against.ts';
 
 export interface SettleDeps {
@@ -33,8 +34,8 @@ export interface SettleDeps {
   readonly recordLater: (record: LateRecord) => void;
   /** The record at this place is in the quota counters now. */
   readonly onCounted: (origin: EventOrigin) => void;
-  /** How long a client may take no byte of the end of its answer; 30 s when absent. */
-  readonly stallMs?: number;
+  /** What clients may leave unread of the end of their answers, and for how long. */
+  readonly unread?: Partial<UnreadBounds>;
   /** Step 6: one log line, live counters, metrics. Must not throw. */
   readonly report: (call: Call, end: CallEnd) => void;
 }
@@ -55,14 +56,19 @@ interface Ending {
   readonly status: number;
 }
 
+interface StepDeps extends SettleDeps {
+  readonly unreadAnswers: UnreadAnswers;
+}
+
 /** What follows the record, in the order of the settle contract. A list made once: calls add no functions of their own. */
-const STEPS: readonly ((call: Call, deps: SettleDeps, ending: Ending) => MaybePromise<void>)[] = [sendLast, release, giveVerdict, trueUpAccount, learn, report];
+const STEPS: readonly ((call: Call, deps: StepDeps, ending: Ending) => MaybePromise<void>)[] = [sendLast, release, giveVerdict, trueUpAccount, learn, report];
 
 /**
  * Ends every call, once, in the order of the settle contract: figures → record on disk → last byte → lease → report. It
  * runs for refusals and faults as well; nothing else releases or bills.
  */
-export function createSettleStage(deps: SettleDeps): Stage {
+export function createSettleStage(given: SettleDeps): Stage {
+  const deps: StepDeps = { ...given, unreadAnswers: createUnreadAnswers(given.unread) };
   return {
     name: 'settle',
     async run(call) {
@@ -156,29 +162,29 @@ function statusOf(call: Call): number {
   return call.answer?.status ?? 500;
 }
 
-function sendLast(call: Call, { clock, stallMs }: SettleDeps, { figures }: Ending): MaybePromise<void> {
+function sendLast(call: Call, { clock, unreadAnswers }: StepDeps, { figures }: Ending): MaybePromise<void> {
   const { response, answer, refusal } = call;
   if (response.finished) return;
-  if (refusal !== undefined) return sendRefusal(call, refusal, stallMs);
+  if (refusal !== undefined) return sendRefusal(call, refusal, unreadAnswers);
   if (answer?.kind === 'whole') {
     setAnswerHeaders(call);
     if (figures !== undefined) response.setHeader(HEADER.costNanoUsd, String(figures.billedNanoUsd));
     response.commit(answer.status, { stream: false, contentType: answer.contentType, contentLength: answer.body.length });
-    return finishOrCut(response, answer.body, stallMs);
+    return finishOrCut(call, answer.body, unreadAnswers, answer.body.length);
   }
   const wantsEvent = call.request.headers[HEADER.usageEvent] === 'true';
   const tail = call.tail !== undefined && wantsEvent && figures !== undefined ? tailWithUsage(call, call.tail, figures, clock.monotonic() - call.timing.startedAt) : call.tail;
-  return finishOrCut(response, tail, stallMs);
+  return finishOrCut(call, tail, unreadAnswers);
 }
 
-function sendRefusal(call: Call, refusal: Refusal, stallMs: number | undefined): MaybePromise<void> {
+function sendRefusal(call: Call, refusal: Refusal, unread: UnreadAnswers): MaybePromise<void> {
   const { response } = call;
   if (refusal.code === 'client_closed' || refusal.code === 'slow_reader') {
     response.destroy();
     return;
   }
   if (response.committed) {
-    return finishOrCut(response, inBandError(refusal, call.dialect, call.id), stallMs);
+    return finishOrCut(call, inBandError(refusal, call.dialect, call.id), unread);
   }
   setAnswerHeaders(call);
   const rendered = refusalResponse(refusal, call.dialect, call.id);
@@ -186,10 +192,10 @@ function sendRefusal(call: Call, refusal: Refusal, stallMs: number | undefined):
   if (call.passThrough !== undefined && refusal === call.refusal) {
     const { status, body, contentType } = call.passThrough;
     response.commit(status, { stream: false, contentType, contentLength: body.length });
-    return finishOrCut(response, body, stallMs);
+    return finishOrCut(call, body, unread, body.length);
   }
   response.commit(rendered.status, { stream: false, contentType: 'application/json', contentLength: rendered.body.length });
-  return finishOrCut(response, rendered.body, stallMs);
+  return finishOrCut(call, rendered.body, unread);
 }
 
 /** A stream's verdict is given at its end; what the caller caused counts for nothing. */
