@@ -1,5 +1,8 @@
+import { createAdapterRegistry } from '@sluice/providers';
+import { compiledSample } from '../testing/compiled-sample.ts';
 import { createAttemptUnderTest, OK, type AttemptUnderTest, type Reply } from '../testing/attempt-under-test.ts';
 import type { RawSnapshot } from '../testing/sample-snapshot.ts';
+import { createHealthProbes } from './health-probes.ts';
 
 const PROBE = { model: 'sim-small', intervalMs: 5_000, timeoutMs: 1_000 };
 const probing = (more: object = {}) => (raw: RawSnapshot) => {
@@ -86,5 +89,28 @@ describe('an active probe', () => {
     if (slot !== undefined && 'release' in slot) slot.release();
     await pass(under, 5);
     expect(under.probed).toEqual(['primary:skipped', 'primary:ok']);
+  });
+
+  it('that cannot be written holds no slot, however often it is tried', async () => {
+    const under = createAttemptUnderTest({ primary: [OK] });
+    const config = compiledSample(probing({ credentials: [{ id: 'a', slots: 2 }] }));
+    const adapter = createAdapterRegistry().get('openai');
+    const results: string[] = [];
+    const probes = createHealthProbes({
+      ...under,
+      currentConfig: () => config,
+      adapters: () => ({ ...(adapter as NonNullable<typeof adapter>), buildRequest: () => { throw new TypeError('no such header'); } }),
+      transport: { send: () => { throw new Error('not sent'); }, close: () => Promise.resolve() },
+      secrets: { find: () => 'secret', forget: () => undefined },
+      onAccount: () => undefined,
+      onResult: (_provider, result) => results.push(result),
+    });
+    for (let i = 0; i < 3; i += 1) {
+      await probes.tick();
+      under.clock.advance(PROBE.intervalMs);
+    }
+    expect(results).toEqual(['failed', 'failed', 'failed']);
+    expect(under.capacity.report().filter(({ in_use: inUse }) => inUse > 0)).toEqual([]);
+    expect(breakerOf(under)?.state ?? 'closed').toBe('closed');
   });
 });

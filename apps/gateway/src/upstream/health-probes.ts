@@ -50,12 +50,10 @@ export function createHealthProbes(deps: HealthProbesDeps): HealthProbes {
     const entry = entryOf(config, provider, settings.model);
     const adapter = deps.adapters(provider.dialect);
     if (entry === undefined || adapter === undefined) return 'skipped';
-    const pass = deps.breakers.of(entry, config.version).tryEnter();
-    if (pass === undefined) return 'skipped';
     const capacity = deps.capacity.pick(entry, config.version);
-    const use = capacity?.account.tryUse();
-    const slot = capacity?.pool.acquire({ tenantId: NOBODY, workspaceId: NOBODY, priority: 'low', costTokens: 1, timeoutMs: 0 });
-    const secret = capacity?.credential.secret === undefined ? undefined : deps.secrets.find(capacity.credential.secret);
+    const ref = capacity?.credential.secret;
+    const secret = ref === undefined ? undefined : deps.secrets.find(ref);
+    // Before anything is taken: what cannot be written must hold nothing.
     const request = adapter.buildRequest(inboundOf(adapter, entry), {
       baseUrl: provider.baseUrl,
       dialect: provider.dialect,
@@ -65,7 +63,11 @@ export function createHealthProbes(deps: HealthProbesDeps): HealthProbes {
       tenantMarker: NOBODY,
       carryFields: provider.carryFields,
     });
-    const missing = capacity?.credential.secret !== undefined && secret === undefined;
+    const pass = deps.breakers.of(entry, config.version).tryEnter();
+    if (pass === undefined) return 'skipped';
+    const use = capacity?.account.tryUse();
+    const slot = capacity?.pool.acquire({ tenantId: NOBODY, workspaceId: NOBODY, priority: 'low', costTokens: 1, timeoutMs: 0 });
+    const missing = ref !== undefined && secret === undefined;
     if (capacity === undefined || use === undefined || !isSlot(slot) || missing || isRefusal(request)) {
       pass.ignore();
       if (isSlot(slot)) slot.release();
