@@ -44,6 +44,8 @@ function post(url: URL, address: string, body: string, headers: Readonly<Record<
       res.destroy();
     });
     call.on('error', (error: NodeJS.ErrnoException) => done({ error: error.name === 'AbortError' || error.name === 'TimeoutError' ? `no answer within ${timeoutMs / 1000} s` : faultInWords(error.code) }));
+    // After an answer this changes nothing; an answer that switches protocols ends without one and without an error.
+    call.on('close', () => done({ error: 'the connection was cut' }));
     call.end(body);
   });
 }

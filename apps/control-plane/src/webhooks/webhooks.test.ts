@@ -108,6 +108,11 @@ describe('deliveries', () => {
     expect(received).toHaveLength(1);
   });
 
+  it.each(['101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n', '200 OK\r\ncontent-le'])('end although the receiver answers %j, so that no receiver stops those of all others', async (answered) => {
+    answer = (res) => res.socket?.end(`HTTP/1.1 ${answered}`);
+    expect(await deliver(0)).toEqual({ delivered: false, status: null, error: 'the connection was cut', retryAtMs: 1_000_000 + 10_000 });
+  });
+
   it('are refused before the connection when the name leads to a private address now', async () => {
     answer = (res) => res.writeHead(204).end();
     expect((await deliver(0, false)).delivered).toBe(false);
