@@ -54,9 +54,8 @@ export function createAlertWatch(deps: {
       if (busy || store.version === 0 || clock.now() < dueMs) return;
       busy = true;
       try {
-        for (const slug of Object.keys(store.snapshot().workspaces)) await look(slug);
-      } catch (error) {
-        onError(error);
+        // A workspace that cannot be looked at is no reason to tell the others nothing.
+        for (const slug of Object.keys(store.snapshot().workspaces)) await look(slug).catch(onError);
       } finally {
         busy = false;
         dueMs = clock.now() + EVERY_MS;
