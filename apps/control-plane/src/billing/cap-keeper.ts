@@ -21,6 +21,7 @@ export interface CapKeeper {
 export function createCapKeeper({ store, billing, clock, onError }: { store: ConfigStore; billing: Billing; clock: Pick<Clock, 'now'>; onError: (error: unknown) => void }): CapKeeper {
   let dueMs = 0;
   let seenVersion = 0;
+  let busy = false;
 
   async function withWindow(tenant: Tenant, nowMs: number): Promise<Tenant> {
     const window = await billing.capWindow(tenant, nowMs);
@@ -50,21 +51,19 @@ export function createCapKeeper({ store, billing, clock, onError }: { store: Con
   return {
     withWindow,
     beat: async () => {
-      if (store.version === 0 || (store.version === seenVersion && clock.now() < dueMs)) return;
-      const version = store.version;
+      if (busy || store.version === 0 || (store.version === seenVersion && clock.now() < dueMs)) return;
+      busy = true;
+      seenVersion = store.version;
       try {
         for (const tenant of Object.values(store.snapshot().tenants)) {
-          // Who changed the row meanwhile is looked at in the next round.
+          // Who changed the row meanwhile is looked at in the next round. A tenant whose window cannot be made must not keep the others from theirs.
           await keep(tenant).catch((error: unknown) => {
-            if (!(error instanceof ProblemError && error.status === 412)) throw error;
+            if (!(error instanceof ProblemError && error.status === 412)) onError(error);
           });
         }
-        seenVersion = version;
+      } finally {
+        busy = false;
         dueMs = clock.now() + EVERY_MS;
-      } catch (error) {
-        dueMs = clock.now() + EVERY_MS;
-        seenVersion = version;
-        onError(error);
       }
     },
   };
