@@ -70,6 +70,8 @@ export interface Router {
   close(): Promise<void>;
 }
 
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message.slice(0, 300) : 'unknown');
+
 /** The whole router but for its sockets and queues. */
 export function createRouter(deps: RouterDeps): Router {
   const { store, clock, logger, config } = deps;
@@ -129,6 +131,16 @@ export function createRouter(deps: RouterDeps): Router {
 
   const softState = (): SoftState => ({ signals: signals.state, averages: averages.state, driftPublished: reactor.published });
 
+  let pruning: Promise<void> | undefined;
+
+  /** Nothing that is due each second waits for counting and deleting. */
+  function prune(): void {
+    pruning ??= retention
+      .tick()
+      .catch((error: unknown) => logger.warn({ reason: reasonOf(error) }, 'old decisions could not be deleted; it is tried again'))
+      .finally(() => (pruning = undefined));
+  }
+
   async function seeNewModels(): Promise<void> {
     const fresh = (config()?.chatModels ?? []).filter((id) => keeper.state?.arms.has(id) === false);
     if (fresh.length === 0) return;
@@ -174,11 +186,12 @@ export function createRouter(deps: RouterDeps): Router {
         while ((await settleDue({ store, keeper, clock, defaultReward: deps.defaultReward })) > 0);
         await reactor.tick();
         await store.commit({ soft: softState() });
-        await retention.tick();
       } catch (error) {
-        logger.warn({ reason: error instanceof Error ? error.message.slice(0, 300) : 'unknown' }, 'the store is away; deciding by what is known');
+        logger.warn({ reason: reasonOf(error) }, 'the store is away; deciding by what is known');
+        return publish();
       }
       publish();
+      prune();
     },
     get ready() {
       const state = keeper.state;
@@ -187,6 +200,7 @@ export function createRouter(deps: RouterDeps): Router {
     loaded,
     close: async () => {
       closeApp();
+      await pruning;
       await replays.close();
       await log.close().catch((error: unknown) => logger.error({ waiting: log.waiting, err: error }, 'decisions could not be stored before the end'));
       await keeper.close();

@@ -5,8 +5,10 @@ import type { RouterStore, StoreFigures } from '../store/router-store.ts';
 /** Rows that one statement deletes, and statements of one tick: 2,000 rows a second at most, and nobody waits for long. */
 const BATCH = 500;
 const BATCHES = 4;
-/** Counting a large table is not free. */
-const MEASURE_MS = 60_000;
+/** Counting a large table is not free: it is done now and then, and no further than a tenth beyond the bound. */
+const MEASURE_MS = 5 * 60_000;
+const COUNTED = 1.1;
+const COUNTED_AT_LEAST = 1_000;
 const DAY_MS = 86_400_000;
 
 /** How long decisions and the journal are kept: whichever bound is reached first. */
@@ -43,6 +45,10 @@ export function createRetention({ store, state, clock, rule, rewardTimeoutMs, on
   /** Whether the last look stopped for its budget. */
   let more = false;
   const gone = { decisions: 0, journal: 0 };
+  /** Decisions beyond their bound, of those that were counted. */
+  let surplus = 0;
+  /** There are more than were counted. */
+  let capped = false;
   /** Rows beyond their bound that have to stay, as of the last look. */
   let held = 0;
 
@@ -52,15 +58,14 @@ export function createRetention({ store, state, clock, rule, rewardTimeoutMs, on
   function count(table: 'decisions' | 'journal', rows: number): void {
     if (rows === 0 || figures === undefined) return;
     gone[table] += rows;
-    figures = { ...figures, [table]: { ...figures[table], rows: figures[table].rows - rows } };
+    if (table === 'journal' || !capped) figures = { ...figures, [table]: { ...figures[table], rows: figures[table].rows - rows } };
     onPruned?.(table, rows);
   }
 
   /** In batches until the budget of this tick is spent, or nothing more may go. @returns whether more may be due. */
-  async function pruneDecisions(rows: number): Promise<boolean> {
+  async function pruneDecisions(): Promise<boolean> {
     const nowMs = clock.now();
     const latest = Math.min(neededSince(), nowMs - rewardTimeoutMs);
-    let surplus = rows - rule.rows;
     for (let i = 0; i < BATCHES; i += 1) {
       const aged = await store.pruneDecisions({ beforeMs: Math.min(latest, nowMs - rule.days * DAY_MS), nowMs, limit: BATCH });
       const beyond = Math.min(BATCH - aged, surplus - aged);
@@ -68,7 +73,7 @@ export function createRetention({ store, state, clock, rule, rewardTimeoutMs, on
       surplus -= aged + dropped;
       count('decisions', aged + dropped);
       held = Math.max(0, surplus);
-      if (aged + dropped < BATCH) return false;
+      if (aged + dropped < BATCH) return capped && surplus <= 0;
     }
     return true;
   }
@@ -85,13 +90,17 @@ export function createRetention({ store, state, clock, rule, rewardTimeoutMs, on
 
   return {
     tick: async () => {
-      const stale = figures === undefined || clock.now() - measuredAtMs >= MEASURE_MS;
-      if (!stale && !more) return;
-      if (figures === undefined || stale) {
-        figures = await store.measure();
+      const due = figures === undefined || clock.now() - measuredAtMs >= MEASURE_MS;
+      if (!due && !more) return;
+      // When all that was counted beyond the bound is gone, there may be more.
+      if (due || (capped && surplus <= 0)) {
+        const cap = Math.max(Math.ceil(COUNTED * rule.rows), rule.rows + COUNTED_AT_LEAST);
+        figures = await store.measure(cap);
         measuredAtMs = clock.now();
+        capped = figures.decisions.rows >= cap;
+        surplus = figures.decisions.rows - rule.rows;
       }
-      const decisions = await pruneDecisions(figures.decisions.rows);
+      const decisions = await pruneDecisions();
       more = (await pruneJournal()) || decisions;
     },
     get figures() {

@@ -83,9 +83,9 @@ export function createMemoryRouterStore({ maxDecisions = 100_000 }: { maxDecisio
       const slim = snapshots.get(id);
       return slim && wholeSnapshot(slim, scorers);
     },
-    measure: async () => {
+    measure: async (countUpTo) => {
       const newest = newestFirst();
-      return { decisions: { rows: newest.length, oldestMs: newest.at(-1)?.atMs, bytes: undefined }, journal: { rows: entries.length, oldestMs: entries[0]?.atMs, bytes: undefined } };
+      return { decisions: { rows: Math.min(countUpTo, newest.length), oldestMs: newest.at(-1)?.atMs, bytes: undefined }, journal: { rows: entries.length, oldestMs: entries[0]?.atMs, bytes: undefined } };
     },
     pruneDecisions: async ({ beforeMs, nowMs, limit }) => {
       const old = newestFirst().reverse().filter(({ atMs, expiresAtMs, rewardState }) => atMs < beforeMs && expiresAtMs <= nowMs && rewardState !== 'pending').slice(0, limit);

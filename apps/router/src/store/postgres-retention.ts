@@ -9,14 +9,18 @@ interface Figures {
 
 /** The part of the store that measures and deletes. Each batch is one short statement: it waits for no row that another holds. */
 export function createPostgresRetention(pool: pg.Pool): Pick<RouterStore, 'measure' | 'pruneDecisions' | 'pruneJournal'> {
-  async function figures(sql: string): Promise<TableFigures> {
-    const row = (await pool.query<Figures>(sql)).rows[0] as Figures;
+  async function figures(sql: string, values: unknown[] = []): Promise<TableFigures> {
+    const row = (await pool.query<Figures>(sql, values)).rows[0] as Figures;
     return { rows: Number(row.rows), oldestMs: row.oldest?.getTime(), bytes: Number(row.bytes) };
   }
 
   return {
-    measure: async () => ({
-      decisions: await figures("select count(*) as rows, min(at) as oldest, pg_total_relation_size('router.decisions') + pg_total_relation_size('router.feedback') as bytes from router.decisions"),
+    measure: async (countUpTo) => ({
+      decisions: await figures(
+        `select (select count(*) from (select 1 from router.decisions limit $1) counted) as rows, (select min(at) from router.decisions) as oldest,
+         pg_total_relation_size('router.decisions') + pg_total_relation_size('router.feedback') as bytes`,
+        [countUpTo],
+      ),
       // Numbers are unbroken, so nothing is counted.
       journal: await figures(
         `select coalesce(max(seq) - min(seq) + 1, 0) as rows, (select at from router.journal order by seq limit 1) as oldest, pg_total_relation_size('router.journal') as bytes from router.journal`,

@@ -123,7 +123,8 @@ export interface RouterStore {
   feedbackRates(): Promise<FeedbackRateRow[]>;
   /** Undefined for one that is not kept any more. */
   snapshot(id: string): Promise<unknown>;
-  measure(): Promise<StoreFigures>;
+  /** @param countUpTo decisions are counted so far and no further: counting takes as long as there are rows. */
+  measure(countUpTo: number): Promise<StoreFigures>;
   /**
    * Deletes decisions with their feedback. What is older than the newest one that was ever deleted is not taken again: a usage
    * event that comes a second time would be learned a second time.
