@@ -1,5 +1,5 @@
 /** Sub-windows of a window: it forgets a tenth at a time. */
-const BUCKETS = 10;
+export const BUCKETS = 10;
 
 /**
  * Counts two kinds of events over the last `windowMs` milliseconds in ten sub-windows: the current one and the nine
@@ -67,6 +67,7 @@ export class EventWindow {
   }
 }
 
-function slotOf(bucket: number): number {
+/** Where a sub-window is kept, by its number. */
+export function slotOf(bucket: number): number {
   return ((bucket % BUCKETS) + BUCKETS) % BUCKETS;
 }

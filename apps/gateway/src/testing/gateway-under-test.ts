@@ -95,7 +95,7 @@ export async function startGateway(options: GatewayOptions) {
   const planner = createPlanner({ adapters });
   const ids = createIds({ clock });
   const decisionFaults: string[] = [];
-  const budget = createRetryBudget({ clock, minimumRetries: 100 });
+  const budget = createRetryBudget({ clock, minimumRetries: 100, tenantMinimum: 100 });
   const settledOutbox = {
     async appendSettled(event: UnplacedSettled): Promise<EventOrigin | undefined> {
       await options.beforeAppend?.('settled');

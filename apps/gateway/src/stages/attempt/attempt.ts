@@ -2,6 +2,7 @@ import type { AttemptPlan, Clock, PlannedAttempt, Refusal } from '@sluice/contra
 import type { Timers } from '@sluice/limits';
 import { nextDelay, type RetryBudget } from '@sluice/resilience';
 import type { Call } from '../../call.ts';
+import type { CompiledKey } from '../../compiled-config.ts';
 import { callerTimeoutMs } from '../../http/envelope.ts';
 import type { Stage } from '../../stage.ts';
 import { cancelRefusal } from '../../pipeline.ts';
@@ -12,7 +13,7 @@ import { tryOnce, type TryDeps } from './try-once.ts';
 export interface AttemptDeps extends TryDeps {
   /** Uniform in [0, 1). */
   readonly random: () => number;
-  /** The retry budget of a provider. */
+  /** The retry budget of a provider, for all tenants. */
   readonly retryBudget: (provider: string) => RetryBudget;
   /** The process's own unless given. */
   readonly timers?: Timers;
@@ -72,7 +73,7 @@ async function tryEntry(
   callsBefore: number,
 ): Promise<EntryResult> {
   let calls = 0;
-  deps.retryBudget(entry.provider.id).recordRequest();
+  deps.retryBudget(entry.provider.id).recordRequest(tenantOf(call));
   for (;;) {
     if (call.cancel.reason !== undefined) return { kind: 'refused', calls, refusal: cancelRefusal(call) };
     const tried = tryOnce(call, deps, plan, entry);
@@ -116,14 +117,19 @@ async function tryEntry(
 
 /**
  * How long to wait before the next call to the same place. Undefined when it must not be made: the provider asks for more
- * than the policy waits and would only refuse again, the wait would not end before a deadline, or the retry budget is used up.
+ * than the policy waits and would only refuse again, the wait would not end before a deadline, or the retry budget is used up by all or by this
+ * tenant's own failures.
  */
 function retryDelay(call: Call, deps: AttemptDeps, plan: AttemptPlan, entry: PlannedAttempt, calls: number, askedMs: number | undefined, otherAccount: boolean): number | undefined {
   const { baseDelayMs, maxDelayMs } = plan.retries;
   if ((askedMs ?? 0) > maxDelayMs) return undefined;
   const remainingMs = deadlineOf(call, plan) - deps.clock.monotonic();
   const delayMs = nextDelay({ attempt: calls, baseDelayMs: otherAccount ? 0 : baseDelayMs, maxDelayMs, retryAfterMs: askedMs, remainingMs, random: deps.random });
-  return delayMs !== undefined && deps.retryBudget(entry.provider.id).tryRetry() ? delayMs : undefined;
+  return delayMs !== undefined && deps.retryBudget(entry.provider.id).tryRetry(tenantOf(call)) ? delayMs : undefined;
+}
+
+function tenantOf(call: Call): string {
+  return (call.key as CompiledKey).workspace.tenant.id;
 }
 
 /** The policy's total deadline or the caller's own, whichever is sooner, on the monotonic clock. */

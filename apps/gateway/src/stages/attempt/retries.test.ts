@@ -77,14 +77,27 @@ describe('a retry', () => {
       retries()(raw);
       Object.assign(raw.providers.primary as object, { breaker: { failurePercent: 100, minimumCalls: 10_000 } });
     });
-    for (let i = 0; i < 100; i += 1) under.budget('primary').recordRequest();
+    for (let i = 0; i < 100; i += 1) under.budget('primary').recordRequest('acme');
     for (let i = 0; i < 20; i += 1) await under.run();
     // 20 first calls, and a tenth of the 120 requests of the last ten seconds as retries.
     expect(under.sent).toHaveLength(20 + 12);
     const quiet = createAttemptUnderTest({ primary: [{ status: 500 }] }, retries());
     await quiet.run();
     await quiet.run();
-    expect(quiet.sent).toHaveLength(2 + 3);
+    expect(quiet.sent).toHaveLength(2 + 2);
+  });
+
+  it('comes out of the tenant\'s own tenth, so that its failing calls leave the retries of the others alone', async () => {
+    const under = createAttemptUnderTest({ primary: [{ status: 500 }] }, (raw) => {
+      retries()(raw);
+      Object.assign(raw.providers.primary as object, { breaker: { failurePercent: 100, minimumCalls: 10_000 } });
+    });
+    const budget = under.budget('primary');
+    for (let i = 0; i < 30; i += 1) budget.recordRequest('acme');
+    for (let i = 0; i < 200; i += 1) budget.recordRequest('globex');
+    for (let i = 0; i < 20; i += 1) await under.run();
+    expect(under.sent).toHaveLength(20 + 5);
+    expect(Array.from({ length: 20 }, () => budget.tryRetry('globex'))).not.toContain(false);
   });
 
   it('is not made to another place when the trigger of the policy leaves that fault out', async () => {
