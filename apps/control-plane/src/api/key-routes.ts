@@ -12,6 +12,9 @@ import { route, type Route, type RouteAuth, type RouteCall } from './route.ts';
 export const KeyView = ApiKeyRecord.omit({ digest: true });
 export type KeyView = z.infer<typeof KeyView>;
 
+/** Keys that a workspace may have: each is held by every gateway and looked at with every change of the configuration, whoever made it. */
+export const MAX_KEYS = 1000;
+
 export interface KeyRouteDeps {
   readonly store: ConfigStore;
   readonly clock: Clock;
@@ -37,6 +40,7 @@ export function workspaceKeyRoutes({ store, clock, prefix, auth, admit }: KeyRou
         admit(call);
         const workspace = requireWorkspace(store, param(call, 'slug'));
         requireFutureExpiry(call.body.expiresAt, clock);
+        requireRoom(store, workspace.slug);
         const made = createApiKey();
         const record = ApiKeyRecord.parse({
           ...call.body,
@@ -79,6 +83,13 @@ export async function revokeKey(store: ConfigStore, call: RouteCall<unknown, unk
 function requireFutureExpiry(expiresAt: string | undefined, clock: Pick<Clock, 'now'>): void {
   if (expiresAt === undefined || Date.parse(expiresAt) > clock.now()) return;
   throw new ProblemError(400, 'The request body is not valid', { errors: [{ path: 'expiresAt', message: 'must be in the future' }] });
+}
+
+/** @throws ProblemError 409 for a workspace with as many keys as it may have; expired ones count until they are revoked. */
+function requireRoom(store: ConfigStore, slug: string): void {
+  let count = 0;
+  for (const key of Object.values(store.snapshot().keys)) if (key.workspace === slug) count += 1;
+  if (count >= MAX_KEYS) throw new ProblemError(409, 'Too many keys', { detail: `A workspace has at most ${MAX_KEYS}. Revoke those that are not needed any more.` });
 }
 
 /** A key as it may be shown. */

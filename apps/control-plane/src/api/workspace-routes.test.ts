@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto';
 import { signPrincipal } from '@sluice/service-kit';
 import { BillingView, KeySpend, MembersView, ModelsView, OverviewView, PolicyView, RequestsView, systemClock, UsageView, type LedgerRow, type Principal, type Role } from '@sluice/contracts';
 import { memoryTenantPorts } from '../testing/memory-tenant-ports.ts';
 import { createMemoryConfigRepository } from '../config/memory-config-repository.ts';
 import { startTestPlane, type TestPlane } from '../testing/start-test-plane.ts';
+import { MAX_KEYS } from './key-routes.ts';
 
 let test: TestPlane;
 let asked: (string | undefined)[];
@@ -120,6 +122,19 @@ describe('what the console backend asks in a person\'s name', () => {
     expect(await statusOf('POST', 'acme-prod/keys', as('viewer'), { name: 'x' })).toBe(403);
     expect(await statusOf('GET', 'acme-prod/requests', as('viewer'))).toBe(403);
     expect(await statusOf('PUT', 'acme-prod/policy', as('finance'), {})).toBe(403);
+  });
+
+  it('a workspace has only so many keys: every gateway holds them all', async () => {
+    const { keys } = test.plane.store.snapshot();
+    const own = Object.values(keys).filter(({ workspace }) => workspace === 'acme-prod');
+    const [key] = own;
+    if (key === undefined) throw new Error('the demo has a key');
+    const more = Array.from({ length: MAX_KEYS - 1 - own.length }, (_, n) => ({ ...key, keyId: `fill${String(n).padStart(8, '0')}`, digest: createHash('sha256').update(String(n)).digest('hex') }));
+    await test.plane.store.change({ changes: more.map((value) => ({ table: 'keys', id: value.keyId, value })), audit: () => [] });
+    expect(await statusOf('POST', 'acme-prod/keys', as('developer'), { name: 'last' })).toBe(201);
+    expect(await statusOf('POST', 'acme-prod/keys', as('developer'), { name: 'one too many' })).toBe(409);
+    await test.plane.store.change({ changes: more.map(({ keyId }) => ({ table: 'keys', id: keyId })), audit: () => [] });
+    expect(await statusOf('POST', 'acme-prod/keys', as('developer'), { name: 'again' })).toBe(201);
   });
 
   it('a principal that the backend has not signed is refused', async () => {
