@@ -118,7 +118,7 @@ export async function createControlPlane(ports: ControlPlanePorts, settings: Con
   const watch = createChaosWatch({ clock, picture: build });
   const hub = createStateHub({ build });
 
-  const people = createPeople({ repository: ports.people, passwordCost: settings.operator.cost });
+  const people = createPeople({ repository: ports.people, clock, passwordCost: settings.operator.cost });
   const tenant = createTenantConsole({ ports: ports.tenant, store, ledger, reports, clock, people, masterKey: settings.principalKey, warn });
 
   const routes = createRouteTable({

@@ -82,7 +82,7 @@ describe('people in PostgreSQL', () => {
   it('sign in with the seeded password; ten wrong ones, even at once, lock the account', async () => {
     await seedPeople(database.db, demoSeed().users);
     await seedPeople(database.db, demoSeed().users);
-    const people = createPeople({ repository: createPostgresPeople({ db: database.db, clock: systemClock }) });
+    const people = createPeople({ repository: createPostgresPeople({ db: database.db, clock: systemClock }), clock: systemClock });
     expect(await people.verify('ADA@acme.test', 'correct horse')).toMatchObject({ email: 'ada@acme.test', roles: { 'acme-prod': 'admin' } });
     const statuses = await Promise.all(
       Array.from({ length: 14 }, () => people.verify('ada@acme.test', 'wrong').catch((error: unknown) => (error as { status: number }).status)),

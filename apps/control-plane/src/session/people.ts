@@ -1,5 +1,6 @@
-import { Role, type Principal } from '@sluice/contracts';
+import { Role, type Clock, type Principal } from '@sluice/contracts';
 import { ProblemError } from '@sluice/service-kit';
+import { createLockOut } from './lock-out.ts';
 import { tooManyFailures } from './operator-sign-in.ts';
 import { createPasswordCheck } from './password-check.ts';
 import { hashPassword, type ScryptCost } from './password.ts';
@@ -27,7 +28,7 @@ export interface PersonRepository {
 
 /** Verifies people who use the tenant console. */
 export interface People {
-  /** @throws ProblemError 401 for an unknown address and a wrong password alike, 429 while the account is locked. */
+  /** @throws ProblemError 401 for an unknown address and a wrong password alike, 429 while the address is locked, with or without an account. */
   verify(email: string, password: string): Promise<Principal>;
   /** Whether an address has an account. */
   knows(email: string): Promise<boolean>;
@@ -35,14 +36,17 @@ export interface People {
   now(userId: string): Promise<Principal | undefined>;
 }
 
-export function createPeople(deps: { repository: PersonRepository; passwordCost?: ScryptCost | undefined }): People {
+export function createPeople(deps: { repository: PersonRepository; clock: Clock; passwordCost?: ScryptCost | undefined }): People {
   /** Verified against when the address is unknown, so that the answer takes as long. */
   let decoy: Promise<string> | undefined;
   const check = createPasswordCheck();
+  /** Of addresses without an account: a lock that only accounts had would tell which addresses have one. */
+  const strangers = createLockOut({ clock: deps.clock });
   return {
     verify: async (email, password) => {
-      const person = await deps.repository.find(email.trim().toLowerCase());
-      const waitMs = person === undefined ? 0 : await deps.repository.beginAttempt(person.id);
+      const address = email.trim().toLowerCase();
+      const person = await deps.repository.find(address);
+      const waitMs = person === undefined ? strangers.begin(address) : await deps.repository.beginAttempt(person.id);
       if (waitMs > 0) throw tooManyFailures(waitMs);
       decoy ??= hashPassword('nobody', deps.passwordCost);
       const matches = await check(password, person?.passwordHash ?? (await decoy));

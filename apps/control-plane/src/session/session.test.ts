@@ -115,6 +115,7 @@ describe('a person of a tenant', () => {
     const lockOut = createLockOut({ clock });
     person = { id: 'u1', email: 'ada@acme.test', passwordHash: await hashPassword('right', COST), roles: { 'acme-prod': 'admin', 'acme-staging': 'emperor' } };
     people = createPeople({
+      clock,
       passwordCost: COST,
       repository: {
         find: async (email) => (email === person.email ? person : undefined),
@@ -133,6 +134,18 @@ describe('a person of a tenant', () => {
     const refused = async (email: string): Promise<unknown> => people.verify(email, 'wrong').catch((error: unknown) => error);
     expect(await refused('ada@acme.test')).toEqual(await refused('nobody@acme.test'));
     expect(await statusOf(people.verify('nobody@acme.test', 'right'))).toBe(401);
+  });
+
+  it('is locked like an address without an account, so that the lock does not tell which addresses have one', async () => {
+    const answers = async (email: string): Promise<number[]> => {
+      const statuses: number[] = [];
+      for (let i = 0; i < 12; i += 1) statuses.push(await statusOf(people.verify(email, 'wrong')));
+      clock.advance(30_001);
+      return [...statuses, await statusOf(people.verify(email, 'wrong')), await statusOf(people.verify(email, 'wrong'))];
+    };
+    const known = await answers('ada@acme.test');
+    expect(known).toEqual([...Array<number>(10).fill(401), 429, 429, 401, 429]);
+    expect(await answers('Nobody@acme.test')).toEqual(known);
   });
 
   it('is locked after ten failures, and unlocked by time', async () => {
