@@ -134,7 +134,7 @@ export async function createControlPlane(ports: ControlPlanePorts, settings: Con
     exports,
     signIn: await createOperatorSignIn({ clock, ...settings.operator, accounts: ports.operatorAccounts }),
     onAuditError: warn('an audit record could not be written'),
-    state: { build, hub },
+    state: { build, hub, sessions },
     internal: { stream, reports, store, ledger, clock },
     people,
     personSessions: ports.personSessions,

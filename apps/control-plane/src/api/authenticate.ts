@@ -55,9 +55,14 @@ export function createAuthenticate(deps: AuthenticateDeps): Authenticate {
   };
 }
 
+/** The token of an operator's session: `Authorization: Bearer`, else the cookie. */
+export function operatorToken(req: Request): string | undefined {
+  return bearerToken(req.headers.authorization) ?? readSessionCookie(req);
+}
+
 async function findOperator(sessions: OperatorSessions, req: Request): Promise<Operator> {
   const bearer = bearerToken(req.headers.authorization);
-  const token = bearer ?? readSessionCookie(req);
+  const token = operatorToken(req);
   const operator = token === undefined ? undefined : await sessions.find(token);
   if (operator === undefined) throw unauthenticated();
   // The host guard has checked an Origin that is there; a cookie travels by itself, so here one must be there.

@@ -1,11 +1,10 @@
 import { z } from 'zod';
-import type { Clock, OperatorState } from '@sluice/contracts';
+import type { Clock } from '@sluice/contracts';
 import { API_PAGE_CSP, apiPage } from '@sluice/service-kit';
 import type { ConfigStore } from '../config/config-store.ts';
 import type { People } from '../session/people.ts';
 import type { PersonSessions } from '../session/person-sessions.ts';
 import type { GatewayReports } from '../state/gateway-reports.ts';
-import type { StateHub } from '../state/state-hub.ts';
 import { chaosRoutes, type ChaosRouteDeps } from './chaos-routes.ts';
 import { configRoutes, type ConfigRouteDeps } from './config-routes.ts';
 import { credentialRoutes } from './credential-routes.ts';
@@ -42,7 +41,7 @@ export interface RouteTableDeps extends SessionRouteDeps, ConfigRouteDeps, UserR
   readonly auditLog: AuditLog;
   readonly queues: QueueAdmin;
   readonly exports: AuditExports;
-  readonly state: { readonly build: () => OperatorState; readonly hub: StateHub };
+  readonly state: Parameters<typeof stateRoutes>[0];
   readonly people: People;
   readonly personSessions: PersonSessions;
   readonly router: RouterClient;

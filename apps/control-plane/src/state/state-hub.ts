@@ -4,7 +4,8 @@ import { sseStream, type SseStream } from '@sluice/service-kit';
 
 /** Gives the same picture to every console that watches, built once. */
 export interface StateHub {
-  serve(res: Response): void;
+  /** Streams for as long as `mayWatch` says so, which is asked before every picture. */
+  serve(res: Response, mayWatch: () => Promise<boolean>): void;
   /** Builds and sends the picture when anybody watches; called each second. */
   beat(): void;
   readonly watching: number;
@@ -12,24 +13,29 @@ export interface StateHub {
 }
 
 export function createStateHub(deps: { build: () => OperatorState }): StateHub {
-  const watchers = new Set<SseStream>();
+  const watchers = new Map<SseStream, () => Promise<boolean>>();
   return {
-    serve: (res) => {
+    serve: (res, mayWatch) => {
       const sse = sseStream(res);
-      watchers.add(sse);
+      watchers.set(sse, mayWatch);
       sse.onClose(() => watchers.delete(sse));
       sse.send('state', deps.build());
     },
     beat: () => {
       if (watchers.size === 0) return;
       const json = JSON.stringify(deps.build());
-      for (const watcher of watchers) watcher.sendJson('state', json);
+      for (const [watcher, mayWatch] of watchers) {
+        mayWatch().then(
+          (may) => (may ? watcher.sendJson('state', json) : watcher.close()),
+          () => watcher.close(),
+        );
+      }
     },
     get watching() {
       return watchers.size;
     },
     close: () => {
-      for (const watcher of [...watchers]) watcher.close();
+      for (const watcher of [...watchers.keys()]) watcher.close();
     },
   };
 }

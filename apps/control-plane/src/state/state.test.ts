@@ -151,4 +151,17 @@ describe('the live picture', () => {
     expect(await (await test.call('POST', '/api/chaos/stop')).json()).toEqual({ stopped: 1 });
     expect((await state()).chaos).toEqual([]);
   });
+
+  it('is streamed to an operator for as long as the session lasts, and no longer', async () => {
+    const [mine, other] = await Promise.all([test.call('GET', '/api/state/stream'), test.plane.sessions.open({ user: 'ada', role: 'viewer' })]);
+    const theirs = await fetch(`${test.url}/api/state/stream`, { headers: { authorization: `Bearer ${other}` } });
+    const ended = theirs.text();
+    const reader = mine.body?.getReader();
+    await reader?.read();
+    await test.plane.sessions.endOf('ada');
+    await test.plane.beat();
+    expect((await ended).match(/event: state/g)).toHaveLength(1);
+    expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toContain('event: state');
+    await reader?.cancel();
+  });
 });
