@@ -1,4 +1,6 @@
-import { startFrontServer, type FrontServer } from '../testing/front-server.ts';
+import { createMemoryLimitStore } from '@sluice/limits';
+import { createFakeClock } from '@sluice/testing';
+import { SAMPLE_NOW_MS, startFrontServer, type FrontServer } from '../testing/front-server.ts';
 import { SAMPLE_KEYS } from '../testing/sample-snapshot.ts';
 import { request as send } from 'undici';
 
@@ -152,3 +154,22 @@ it('a drain lets running calls end, and cancels those that do not', async () => 
   expect(statuses).toEqual([200, 503]);
   expect(front.ended.sort()).toEqual(['draining', 'ok']);
 });
+
+it('lists and limits are requests for the rate like any other: beyond it 429 with the true wait, in both dialects, and no other tenant is concerned', async () => {
+  const clock = createFakeClock(SAMPLE_NOW_MS);
+  front = await startFrontServer({ store: createMemoryLimitStore({ clock }) });
+  const statuses = new Set<number>();
+  for (let i = 0; i < 100; i += 1) statuses.add((await ask(['/v1/models', '/v1/usage', '/v1/models/sim-small'][i % 3] as string)).status);
+  expect(statuses).toEqual(new Set([200]));
+  for (const path of ['/v1/models', '/v1/usage', '/v1/nothing']) {
+    const { status, headers, json } = await ask(path);
+    expect([status, headers['x-sluice-refusal'], headers['retry-after-ms'], headers['x-ratelimit-remaining-requests']]).toEqual([429, 'throttled', '10', '0']);
+    expect(json).toMatchObject({ error: { code: 'rate_limit_exceeded' } });
+  }
+  const anthropic = await ask('/v1/models', { 'x-api-key': SAMPLE_KEYS.acme, 'anthropic-version': '2023-06-01' });
+  expect([anthropic.status, anthropic.headers['retry-after'], anthropic.headers['anthropic-ratelimit-requests-remaining']]).toEqual([429, '1', '0']);
+  expect(anthropic.json).toMatchObject({ type: 'error', error: { type: 'rate_limit_error' } });
+  expect((await ask('/v1/models', { authorization: `Bearer ${SAMPLE_KEYS.globex}` })).status).toBe(200);
+  clock.advance(10);
+  expect((await ask('/v1/usage')).json).toMatchObject({ requests: { limit: 100, remaining: 0 } });
+}, 30_000);

@@ -8,6 +8,7 @@ import { setRateHeaders } from '../http/rate-headers.ts';
 import { sendRefusal } from '../http/refusal-response.ts';
 import type { OtherRoutes } from '../http/server.ts';
 import type { Log } from '../log.ts';
+import { refusalOf } from '../stages/admit/limit-refusal.ts';
 import { authenticateRequest } from '../stages/authenticate/authenticate.ts';
 import { createPlacer, type PlaceDeps } from '../stages/place/place.ts';
 import { findListedModel, listModels } from './models.ts';
@@ -16,7 +17,7 @@ import { usageBody } from './usage.ts';
 
 export interface AppDeps extends PlaceDeps {
   readonly currentConfig: () => CompiledConfig | undefined;
-  readonly limits: Pick<LimitStore, 'view'>;
+  readonly limits: Pick<LimitStore, 'view' | 'takeRequest'>;
   readonly spend: Pick<SpendSource, 'of'>;
   readonly clock: Clock;
   readonly ids: { requestId(): string };
@@ -63,8 +64,14 @@ export function createApp(deps: AppDeps): Express {
       refuse(request, response, caller);
       return;
     }
+    // A request like any other: otherwise lists and limits could be asked for without bound.
+    const throttled = await deps.limits.takeRequest(caller.key.scope);
     const view = await deps.limits.view(caller.key.scope);
     setRateHeaders({ setHeader: (name, value) => response.setHeader(name, value) }, view, dialectOf(request.path, request.headers), clock.now());
+    if (throttled !== undefined) {
+      refuse(request, response, refusalOf(throttled, caller.key.workspace.policy));
+      return;
+    }
     callers.set(request, { ...caller, view });
     next();
   });

@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import type { AdmissionLease, LimitsView } from '@sluice/contracts';
+import type { AdmissionLease, LimitsView, LimitStore } from '@sluice/contracts';
 import { createFakeClock } from '@sluice/testing';
 import type { Call } from '../call.ts';
 import type { CompiledConfig } from '../compiled-config.ts';
@@ -48,6 +48,8 @@ export interface FrontServerOptions {
   readonly corsOrigins?: readonly string[];
   readonly silenceMs?: number;
   readonly limits?: Partial<ServerLimits>;
+  /** What the routes beside the model calls ask; admits everybody unless given. */
+  readonly store?: Pick<LimitStore, 'view' | 'takeRequest'>;
   /** What stands in for the provider. */
   readonly attempt?: (call: Call) => Promise<void>;
 }
@@ -98,7 +100,7 @@ export async function startFrontServer(options: FrontServerOptions = {}): Promis
       return undefined;
     }),
   });
-  const app = createApp({ ...place, currentConfig, limits: { view: () => SAMPLE_VIEW }, spend: { of: async () => undefined }, clock, ids, logger });
+  const app = createApp({ ...place, currentConfig, limits: options.store ?? { view: () => SAMPLE_VIEW, takeRequest: () => undefined }, spend: { of: async () => undefined }, clock, ids, logger });
   const server = createGatewayServer({
     pipeline,
     otherRoutes: asOtherRoutes(app),
