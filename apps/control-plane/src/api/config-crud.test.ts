@@ -128,6 +128,16 @@ describe('what never changes', () => {
     expect([taken.status, pathsOf(taken)]).toEqual([400, ['slug']]);
     expect((await call('PUT', '/api/workspaces/old', { tenant: 'acme' })).status).toBe(200);
   });
+
+  it('of a deleted tenant: its id, under which its usage is kept, is nobody else\'s', async () => {
+    const umbrella = { ...TENANT, name: 'Umbrella' };
+    expect((await call('PUT', '/api/tenants/umbrella', umbrella)).status).toBe(200);
+    expect((await call('PUT', '/api/tenants/umbrella', { ...umbrella, name: 'Umbrella Ltd' }, { 'if-match': '*' })).status).toBe(200);
+    expect((await call('DELETE', '/api/tenants/umbrella', undefined, { 'if-match': '*' })).status).toBe(204);
+    const again = await call('PUT', '/api/tenants/umbrella', umbrella);
+    expect([again.status, pathsOf(again)]).toEqual([400, ['id']]);
+    expect(JSON.stringify(again.body)).toContain('choose another');
+  });
 });
 
 describe('placing a workspace on a cell', () => {

@@ -32,15 +32,26 @@ export class SlugRetiredError extends Error {
   }
 }
 
+/** The id of a tenant that was deleted: its ledger rows carry it, so nobody else ever gets it. */
+export class TenantRetiredError extends Error {
+  override readonly name = 'TenantRetiredError';
+  readonly id: string;
+  constructor(id: string) {
+    super(`the id ${id} belonged to a tenant that was deleted`);
+    this.id = id;
+  }
+}
+
 /** The durable side of the configuration. */
 export interface ConfigRepository {
   load(): Promise<StoredConfig>;
   /** Patches after `version`, in order; undefined when the log does not reach that far back. */
   patchesAfter(version: number): Promise<ConfigPatch[] | undefined>;
   /**
-   * Writes rows, log entry and audit records in one transaction. Slugs of deleted workspaces are remembered with their tenant.
+   * Writes rows, log entry and audit records in one transaction. Slugs of deleted workspaces are remembered with their tenant, and ids of deleted tenants.
    *
    * @throws SlugRetiredError for a workspace whose slug another tenant had.
+   * @throws TenantRetiredError for a new tenant by the id of a deleted one.
    * @throws VersionTakenError when the patch's version exists already.
    */
   commit(patch: ConfigPatch, audit: readonly AuditInput[]): Promise<void>;

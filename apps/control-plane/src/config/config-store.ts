@@ -1,7 +1,7 @@
 import { applyPatch, type ConfigPatch, type ConfigSnapshot, type ConfigTable } from '@sluice/contracts';
 import { ProblemError } from '@sluice/service-kit';
 import { emptySnapshot, parseRow, type RowFault } from './config-rows.ts';
-import { SlugRetiredError, VersionTakenError, type AuditInput, type ConfigRepository } from './config-repository.ts';
+import { SlugRetiredError, TenantRetiredError, VersionTakenError, type AuditInput, type ConfigRepository } from './config-repository.ts';
 import { findFaults } from './find-faults.ts';
 import { findTransitionFaults } from './find-transition-faults.ts';
 
@@ -111,6 +111,7 @@ export function createConfigStore(deps: { repository: ConfigRepository; patchesK
     } catch (error) {
       if (error instanceof ProblemError) throw error;
       if (error instanceof SlugRetiredError) throw slugRetired(error.slug, request.changes);
+      if (error instanceof TenantRetiredError) throw tenantRetired(error.id, request.changes);
       doubtful = true;
       if (!(error instanceof VersionTakenError)) throw unavailable(error);
     }
@@ -196,6 +197,10 @@ function invalid(faults: readonly RowFault[], changes: readonly { table: ConfigT
 
 function slugRetired(slug: string, changes: readonly { table: ConfigTable; id: string }[]): ProblemError {
   return invalid([{ table: 'workspaces', id: slug, path: 'slug', message: `${slug} belonged to another tenant's workspace, whose usage is kept under it; choose another` }], changes);
+}
+
+function tenantRetired(id: string, changes: readonly { table: ConfigTable; id: string }[]): ProblemError {
+  return invalid([{ table: 'tenants', id, path: 'id', message: `${id} belonged to a tenant that was deleted, whose usage is kept under it; choose another` }], changes);
 }
 
 function unavailable(cause: unknown): ProblemError {

@@ -1,5 +1,5 @@
 import type { ConfigPatch, Workspace } from '@sluice/contracts';
-import { SlugRetiredError, VersionTakenError, type AuditInput, type ConfigRepository, type StoredRow } from './config-repository.ts';
+import { SlugRetiredError, TenantRetiredError, VersionTakenError, type AuditInput, type ConfigRepository, type StoredRow } from './config-repository.ts';
 
 /** A repository without a database, for tests; it also shows what was audited, and can be made to fail. */
 export interface MemoryConfigRepository extends ConfigRepository {
@@ -12,6 +12,7 @@ export function createMemoryConfigRepository(): MemoryConfigRepository {
   const rows = new Map<string, StoredRow>();
   const log: ConfigPatch[] = [];
   const retired = new Map<string, string>();
+  const retiredTenants = new Set<string>();
   const audited: AuditInput[] = [];
   let failure: Error | undefined;
   const version = (): number => log.at(-1)?.version ?? 0;
@@ -35,6 +36,10 @@ export function createMemoryConfigRepository(): MemoryConfigRepository {
       guard();
       if (patch.version !== version() + 1) throw new VersionTakenError(`version ${patch.version} is taken`);
       for (const { table, id, value } of patch.changes) {
+        if (table === 'tenants') {
+          if (value === undefined) retiredTenants.add(id);
+          else if (retiredTenants.has(id) && !rows.has(`tenants/${id}`)) throw new TenantRetiredError(id);
+        }
         if (table !== 'workspaces') continue;
         const owner = retired.get(id);
         if (value !== undefined && owner !== undefined && owner !== (value as Workspace).tenant) throw new SlugRetiredError(id);

@@ -9,7 +9,8 @@ import { createPeople } from '../session/people.ts';
 import { createPostgresPeople, seedPeople } from '../session/postgres-people.ts';
 import { createPostgresSessionArchive } from '../session/postgres-session-archive.ts';
 import { demoSeed } from '../testing/demo-seed.ts';
-import type { AuditInput } from './config-repository.ts';
+import { MIGRATIONS } from '../db/migrations.ts';
+import { TenantRetiredError, type AuditInput } from './config-repository.ts';
 import { createConfigStore, type ConfigStore } from './config-store.ts';
 import { createPostgresConfigRepository } from './postgres-config-repository.ts';
 import { seedConfig } from './seed-config.ts';
@@ -64,6 +65,24 @@ describe('configuration in PostgreSQL', () => {
     const change = { table: 'killSwitches' as const, id: 'k', value: { id: 'k', scope: 'all', message: 'm' } };
     expect((await store.change({ changes: [change], audit: () => [] })).version).toBe(3);
     expect(await outboxTypes()).toEqual(['config.seeded', 'key.revoked']);
+  }, SLOW_MS);
+
+  it('gives the id of a deleted tenant to nobody, nor one that was deleted before this was remembered', async () => {
+    const remembered = MIGRATIONS.findIndex(({ id }) => id === '0011-retired-tenants');
+    database = await server.createDatabase({ empty: true });
+    await database.migrate(MIGRATIONS.slice(0, remembered));
+    const log = (version: number, change: object) => database.db.execute(sql`insert into config_log (version, changes, at) values (${version}, ${JSON.stringify([change])}::jsonb, now())`);
+    await log(1, { table: 'tenants', id: 'ancient', value: {} });
+    await log(2, { table: 'tenants', id: 'ancient' });
+    await database.migrate();
+    const repository = repositoryOf();
+    const tenant = (id: string) => ({ table: 'tenants' as const, id, value: { id } });
+    await repository.commit({ version: 3, changes: [tenant('umbrella')] }, []);
+    await repository.commit({ version: 4, changes: [tenant('umbrella')] }, []);
+    await repository.commit({ version: 5, changes: [{ table: 'tenants', id: 'umbrella' }] }, []);
+    await expect(repository.commit({ version: 6, changes: [tenant('umbrella')] }, [])).rejects.toBeInstanceOf(TenantRetiredError);
+    await expect(repository.commit({ version: 6, changes: [tenant('ancient')] }, [])).rejects.toBeInstanceOf(TenantRetiredError);
+    await repository.commit({ version: 6, changes: [tenant('globex')] }, []);
   }, SLOW_MS);
 
   it('two processes that change at once lose nothing: each version is one change', async () => {

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { ConfigPatch, CONFIG_TABLES, type ConfigTable, type Workspace } from '@sluice/contracts';
 import type { Db, Executor } from '../db/open-database.ts';
 import { sqlState } from '../db/sql-state.ts';
-import { SlugRetiredError, VersionTakenError, type AuditInput, type ConfigRepository, type StoredRow } from './config-repository.ts';
+import { SlugRetiredError, TenantRetiredError, VersionTakenError, type AuditInput, type ConfigRepository, type StoredRow } from './config-repository.ts';
 
 const UNIQUE_VIOLATION = '23505';
 
@@ -38,6 +38,7 @@ export function createPostgresConfigRepository(deps: {
         await db.transaction(async (tx) => {
           await tx.execute(sql`insert into config_log (version, changes, at) values (${patch.version}, ${JSON.stringify(patch.changes)}::jsonb, now())`);
           await retireSlugs(tx, patch);
+          await retireTenants(tx, patch);
           for (const { table, id, value } of patch.changes) {
             if (value === undefined) await tx.execute(sql`delete from config_rows where table_name = ${table} and id = ${id}`);
             else {
@@ -66,6 +67,18 @@ async function retireSlugs(tx: Executor, patch: ConfigPatch): Promise<void> {
     } else {
       const taken = await tx.execute(sql`select 1 from retired_slugs where slug = ${id} and tenant <> ${(value as Workspace).tenant}`);
       if (taken.rows.length > 0) throw new SlugRetiredError(id);
+    }
+  }
+}
+
+async function retireTenants(tx: Executor, patch: ConfigPatch): Promise<void> {
+  for (const { table, id, value } of patch.changes) {
+    if (table !== 'tenants') continue;
+    if (value === undefined) await tx.execute(sql`insert into retired_tenants (id, at) values (${id}, now()) on conflict (id) do nothing`);
+    else {
+      const taken = await tx.execute(sql`
+        select 1 from retired_tenants where id = ${id} and not exists (select 1 from config_rows where table_name = 'tenants' and config_rows.id = ${id})`);
+      if (taken.rows.length > 0) throw new TenantRetiredError(id);
     }
   }
 }

@@ -135,6 +135,14 @@ create table operators (
 create table retired_slugs (slug text primary key, tenant text not null, at timestamptz not null);
 `;
 
+/** Ids of deleted tenants; those of before are in the log of the configuration. */
+const RETIRED_TENANTS = `
+create table retired_tenants (id text primary key, at timestamptz not null);
+insert into retired_tenants (id, at)
+select change ->> 'id', max(config_log.at) from config_log, jsonb_array_elements(changes) as change
+where change ->> 'table' = 'tenants' and not change ? 'value' group by 1;
+`;
+
 export const MIGRATIONS: readonly Migration[] = [
   { id: '0001-configuration', sql: CONFIGURATION },
   { id: '0002-events', sql: EVENTS },
@@ -146,4 +154,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: '0008-rollups-by-key', sql: rollupByKey('hour') + rollupByKey('day') },
   { id: '0009-operators', sql: OPERATORS },
   { id: '0010-tenant-console', sql: TENANT_CONSOLE },
+  { id: '0011-retired-tenants', sql: RETIRED_TENANTS },
 ];
