@@ -105,10 +105,15 @@ export class TierTenant {
     await this.#underWay;
   }
 
-  /** Goes on until there is nothing left to tell. */
+  /**
+   * Tells what there is to tell now, in as many exchanges as its levels need. What comes up meanwhile goes with later ones: who waits for
+   * this must not wait until a busy tenant is quiet.
+   */
   async drain(): Promise<void> {
-    do await this.flush();
-    while (this.busy);
+    for (let left = 1 + Math.ceil(this.active.size / MAX_LEVELS); left > 0; left--) {
+      await this.flush();
+      if (!this.busy) return;
+    }
   }
 
   /** Begins an exchange when there is a reason for one and none is under way. */

@@ -381,6 +381,31 @@ describe('loss and return of the server', () => {
     expect(count.most).toBe(16);
   }, 20_000);
 
+  it('comes back for all tenants while one has requests waiting at every moment', async () => {
+    const { gateway } = cell();
+    const store = gateway();
+    await connected(store);
+    const noisy: LimitScope = { tenantId: 'noisy', timeZone: 'UTC', levels: [{ level: 'tenant', id: 'noisy', limits: { quotas: [], requests: { perMinute: 1, burst: 1 } } }] };
+    await leaseOf(store, scope);
+    let flooding = true;
+    const flood = Array.from({ length: 200 }, async () => {
+      while (flooding) {
+        await admit(store, noisy);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    });
+    try {
+      server.pause();
+      await store.heartbeat();
+      expect(store.status.state).toBe('degraded');
+      server.resume();
+      await eventually(() => expect(store.status.state).toBe('connected'));
+    } finally {
+      flooding = false;
+      await Promise.all(flood);
+    }
+  }, 30_000);
+
   it('does not hear a killed process whose question was still on its way when the next one asked', async () => {
     const clock = createFakeClock(Date.UTC(2026, 0, 15, 11, 59));
     const [killed, next] = [1, 2].map((life) => connectAuthority({ url: server.url, cellId: 'lives', gatewayId: 'gw-1', life, clock, commandTimeoutMs: 5_000 })) as [Authority, Authority];
