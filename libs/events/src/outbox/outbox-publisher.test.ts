@@ -136,6 +136,16 @@ describe('the outbox publisher', () => {
     expect(ids(taken.slice(0, 11)).map(Number).sort((a, b) => a - b)).toEqual([1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
   });
 
+  it('a record that is refused for ever holds up none behind it, also when it is alone', async () => {
+    await append(1, 1);
+    let refusals = 0;
+    start(bus((event) => event.id.endsWith('-1') && (refusals += 1) > 0));
+    await eventually(() => expect(refusals).toBeGreaterThan(0));
+    await append(2, 3);
+    await takenCount(2);
+    expect(ids(taken.slice(0, 2))).toEqual(['2', '3']);
+  });
+
   it('publishes nothing again once the ledger has it', async () => {
     await append(1, 3);
     start(bus());

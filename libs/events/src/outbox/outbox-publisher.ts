@@ -76,8 +76,13 @@ export function createOutboxPublisher(options: OutboxPublisherOptions): OutboxPu
 
   let stopRetry = (): void => undefined;
 
-  /** Sends until all are taken or it is stopped. */
-  const send = async (events: readonly CallSettled[]): Promise<void> => {
+  /**
+   * Sends until all are taken or it is stopped; the last one of what it sent.
+   *
+   * @param behind gives the records that follow, where only they can tell a refused record from an outage.
+   */
+  const send = async (first: readonly CallSettled[], behind: () => readonly CallSettled[]): Promise<Place | undefined> => {
+    let events = first;
     let left = events.map(usageMessage);
     let retryMs = firstRetryMs;
     for (let round = 1; left.length > 0 && !stopping; round += 1) {
@@ -87,7 +92,12 @@ export function createOutboxPublisher(options: OutboxPublisherOptions): OutboxPu
       if (left.length === 0) break;
       if (round >= MAX_ROUNDS && left.length < events.length) {
         logger?.error({ refused: left.map((event) => event.id) }, 'usage events are refused again and again while others are taken; they are tried later');
-        return;
+        return events.at(-1);
+      }
+      if (round >= MAX_ROUNDS && events.length < 2 * batch) {
+        const more = behind();
+        events = [...events, ...more];
+        left.push(...more.map(usageMessage));
       }
       logger?.warn({ refused: left.length, retryMs }, 'usage events were refused; sent again');
       // Appends wake the idle loop, not this pause: an outage must not be hammered.
@@ -101,6 +111,7 @@ export function createOutboxPublisher(options: OutboxPublisherOptions): OutboxPu
       retryMs = progressed ? firstRetryMs : Math.min(MAX_RETRY_MS, retryMs * 2);
     }
     if (left.length === 0) for (const event of events) outbox.markPublished(event.epoch, event.sequence);
+    return events.at(-1);
   };
 
   const run = async (): Promise<void> => {
@@ -124,11 +135,8 @@ export function createOutboxPublisher(options: OutboxPublisherOptions): OutboxPu
     while (!stopping) {
       try {
         const events = reader.next(batch);
-        const last = events.at(-1);
-        if (last !== undefined) {
-          await send(events);
-          sentTo = last;
-        } else await pause(idleMs);
+        if (events.length > 0) sentTo = (await send(events, () => reader.next(batch))) ?? sentTo;
+        else await pause(idleMs);
         if (!stalled()) continue;
         logger?.warn({ pending: outbox.stats.pending, republishMs, oldest }, 'the ledger does not have what was sent; everything unacknowledged is published again');
         reader = outbox.reader();
