@@ -54,3 +54,7 @@ it('the line of a call that was refused before its key was known holds what is k
     outcome: 'throttled', status: 429, refusal: 'throttled', limit: { level: 'key', name: 'requests' }, attempts: 0, queue_ms: 1.3, overhead_us: 1740, total_ms: 1,
   });
 });
+
+it('the line of a call whose client did not take its answer says why the connection was cut', () => {
+  expect(lineOf({ ...CALL, cutFor: 'tenant_unread' }, END)).toMatchObject({ outcome: 'ok', billed_nanousd: 5, cut: 'tenant_unread' });
+});
