@@ -225,6 +225,22 @@ describe('alerts and webhooks', () => {
     expect(await ports.webhooks.remove(SCOPE, made.webhook_id)).toBe(true);
   });
 
+  it('a webhook is tested once in ten seconds, also when many ask at once', async () => {
+    const made = await ports.webhooks.create(SCOPE, hook, NOW);
+    const test = (atMs: number) => ports.webhooks.addTest('acme-prod', made.webhook_id, atMs).then((id) => (id === undefined ? 'none' : 'sent'), (error: unknown) => (error as { status?: number }).status);
+    expect((await Promise.all([1, 2, 3, 4].map(() => test(NOW)))).toSorted()).toEqual([409, 409, 409, 'sent']);
+    expect([await test(NOW + 9_999), await test(NOW + 10_000)]).toEqual([409, 'sent']);
+  });
+
+  it('many deliveries of one workspace hold back no other workspace’s', async () => {
+    await ports.webhooks.create(SCOPE, hook, NOW);
+    await ports.webhooks.create({ ...SCOPE, workspace: 'globex-prod', tenant: 'globex' }, hook, NOW);
+    await ports.alerts.update(SCOPE, Array.from({ length: 30 }, (_, n) => ({ ...low, dedupe: `budget.80/${n}` })), NOW);
+    await ports.alerts.update({ tenant: 'globex', workspace: 'globex-prod' }, [low], NOW + 1);
+    const due = await ports.webhooks.take(NOW + 10, 60_000);
+    expect(due.map(({ body }) => (JSON.parse(body) as { workspace: string }).workspace).toSorted()).toEqual([...Array<string>(4).fill('acme-prod'), 'globex-prod']);
+  });
+
   it('changes are audited without the path of the address, which may hold a secret', async () => {
     await ports.webhooks.create(SCOPE, hook, NOW);
     const { rows } = await database.pool.query<{ event: { type: string; after: unknown } }>('select event from event_outbox');

@@ -39,16 +39,22 @@ export interface WebhookStore {
   remove(scope: WebhookScope, id: string): Promise<boolean>;
   /** Undefined when the workspace has no such webhook. */
   deliveries(workspace: string, id: string): Promise<DeliveriesView | undefined>;
-  /** Leaves a test delivery; its id. Undefined when the workspace has no such webhook. */
+  /** Leaves a test delivery; its id. Undefined when the workspace has no such webhook. @throws ProblemError 409 within `TEST_EVERY_MS` of the last one. */
   addTest(workspace: string, id: string, nowMs: number): Promise<string | undefined>;
   /** Takes deliveries that are due, or the one that is named, for as long as the lease; nobody else gets them meanwhile. */
   take(nowMs: number, leaseMs: number, only?: string): Promise<DueDelivery[]>;
   ended(id: string, end: AttemptEnd, nowMs: number): Promise<void>;
 }
 
+/** Alert ids of tests begin so. */
+export const TEST_ID_PREFIX = 'test_';
 export const MAX_WEBHOOKS = 10;
+/** A person may let this machine call a webhook so often. */
+export const TEST_EVERY_MS = 10_000;
 const DELIVERIES_SHOWN = 100;
 const TAKEN_AT_ONCE = 20;
+/** Of one workspace: receivers that hang hold back no other workspace's deliveries. */
+const TAKEN_OF_ONE = 4;
 const instant = (column: string) => sql.raw(`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`);
 const at = (ms: number): SQL => sql`${new Date(ms).toISOString()}::timestamptz`;
 
@@ -119,17 +125,26 @@ export function createPostgresWebhookStore(deps: { db: Db; recordAudit: (tx: Exe
     },
     addTest: async (workspace, id, nowMs) => {
       if ((await find(db, workspace, id)) === undefined) return undefined;
-      const alertId = `test_${randomUUID()}`;
+      const alertId = `${TEST_ID_PREFIX}${randomUUID()}`;
       const payload: WebhookPayload = {
         id: alertId, kind: 'webhook.test', workspace, severity: 'info', subject: 'test', message: 'This is a test of the webhook.', raised_at: new Date(nowMs).toISOString(), ended_at: null,
       };
-      const made = await db.execute<{ id: string }>(sql`
-        insert into webhook_deliveries (id, webhook_id, workspace, alert_id, kind, body, created_at, state, due_at)
-        values ('dlv_' || gen_random_uuid(), ${id}, ${workspace}, ${alertId}, 'webhook.test', ${JSON.stringify(payload)}, ${at(nowMs)}, 'waiting', ${at(nowMs)}) returning id`);
-      return made.rows[0]?.id;
+      return db.transaction(async (tx) => {
+        await tx.execute(sql`select pg_advisory_xact_lock(hashtext(${`webhook test ${id}`}))`);
+        const recent = await tx.execute(sql`select 1 from webhook_deliveries where webhook_id = ${id} and kind = 'webhook.test' and created_at > ${at(nowMs - TEST_EVERY_MS)} limit 1`);
+        if (recent.rows.length > 0) throw new ProblemError(409, 'A test was sent just now', { detail: `Wait ${TEST_EVERY_MS / 1000} s between two tests of a webhook.` });
+        const made = await tx.execute<{ id: string }>(sql`
+          insert into webhook_deliveries (id, webhook_id, workspace, alert_id, kind, body, created_at, state, due_at)
+          values ('dlv_' || gen_random_uuid(), ${id}, ${workspace}, ${alertId}, 'webhook.test', ${JSON.stringify(payload)}, ${at(nowMs)}, 'waiting', ${at(nowMs)}) returning id`);
+        return made.rows[0]?.id;
+      });
     },
     take: async (nowMs, leaseMs, only) => {
-      const which = only === undefined ? sql`true` : sql`d.id = ${only}`;
+      const which =
+        only === undefined
+          ? sql`d.id in (select id from (
+              select id, row_number() over (partition by workspace order by due_at, id) as place from webhook_deliveries where state = 'waiting' and due_at <= ${at(nowMs)}) due where place <= ${TAKEN_OF_ONE})`
+          : sql`d.id = ${only}`;
       const found = await db.execute<{ id: string; webhook_id: string; url: string; alert_id: string; body: string; attempts: number }>(sql`
         update webhook_deliveries d set due_at = ${at(nowMs + leaseMs)}, attempts = d.attempts + 1 from webhooks w
         where w.id = d.webhook_id and d.id in (

@@ -5,7 +5,7 @@ import { checkTarget, isPublicAddress } from './address-guard.ts';
 import { createDeliverer, RETRY_AFTER_S } from './deliverer.ts';
 import { createSendWebhook } from './send-webhook.ts';
 import { SIGNATURE_HEADER, signWebhook, verifyWebhook, webhookSecret } from './signature.ts';
-import type { AttemptEnd, DueDelivery } from './webhook-store.ts';
+import { TEST_ID_PREFIX, type AttemptEnd, type DueDelivery } from './webhook-store.ts';
 
 describe('the addresses that webhooks may go to', () => {
   it.each([
@@ -70,10 +70,10 @@ describe('deliveries', () => {
   afterEach(() => receiver.close());
 
   /** Sends one delivery on its n-th attempt to `http://hooks.test`, which leads here. */
-  async function deliver(attempts: number, allowLoopback = true, path = '/in'): Promise<AttemptEnd> {
+  async function deliver(attempts: number, allowLoopback = true, path = '/in', alertId = 'alert_1'): Promise<AttemptEnd> {
     const clock = createFakeClock(1_000_000);
     const ends: AttemptEnd[] = [];
-    const due: DueDelivery = { id: 'dlv_1', webhookId: 'wh_1', alertId: 'alert_1', url: `http://hooks.test:${new URL(receiver.url).port}${path}`, body: '{"id":"alert_1"}', attempts };
+    const due: DueDelivery = { id: 'dlv_1', webhookId: 'wh_1', alertId, url: `http://hooks.test:${new URL(receiver.url).port}${path}`, body: '{"id":"alert_1"}', attempts };
     await createDeliverer({
       store: { take: async () => [due], ended: async (_id, end) => void ends.push(end) },
       send: createSendWebhook({ resolve: async () => ['127.0.0.1'], allowLoopback, timeoutMs: 2_000 }),
@@ -100,6 +100,11 @@ describe('deliveries', () => {
     expect((await deliver(RETRY_AFTER_S.length)).retryAtMs).toBeUndefined();
     answer = (res) => res.writeHead(410).end();
     expect((await deliver(0)).retryAtMs).toBeUndefined();
+  });
+
+  it('are tried once when they are tests', async () => {
+    answer = (res) => res.writeHead(500).end();
+    expect(await deliver(0, true, '/in', `${TEST_ID_PREFIX}1`)).toEqual({ delivered: false, status: 500, error: 'the receiver answered 500', retryAtMs: undefined });
   });
 
   it('do not follow redirects', async () => {
