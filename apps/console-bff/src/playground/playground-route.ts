@@ -32,7 +32,7 @@ export function playgroundRoute(deps: PlaygroundDeps): ScopedRoute {
 }
 
 async function play({ gatewayUrl, principalKey, clock, pool }: PlaygroundDeps, { principal, slug, body }: ScopedCall, res: Response): Promise<void> {
-  const leave = pool.enter(principal.userId);
+  const leave = pool.enter(principal.userId, slug);
   try {
     const { model, messages, max_tokens, temperature, feature } = body as PlaygroundRequest;
     const text = JSON.stringify({

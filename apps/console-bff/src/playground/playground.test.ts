@@ -40,8 +40,8 @@ const hang: Script = (res) => {
   res.write('data: {"first":1}\n\n');
 };
 const BODY = { model: 'sim-small', messages: [{ role: 'user', content: 'hi' }] };
-const play = (body: unknown = BODY, signal?: AbortSignal, as = token) =>
-  fetch(`${bff.url}/api/playground?workspace=acme-prod`, {
+const play = (body: unknown = BODY, signal?: AbortSignal, as = token, slug = 'acme-prod') =>
+  fetch(`${bff.url}/api/playground?workspace=${slug}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${as}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
@@ -91,18 +91,21 @@ describe('the playground', () => {
     await eventually(() => expect(closed).toBe(1));
   });
 
-  it('holds up no page and nobody else: its calls have places of their own, a few for each person', async () => {
+  it('holds up no page and nobody else: its calls have places of their own, a few for each person and workspace', async () => {
     script = hang;
     const stop = new AbortController();
     await Promise.all([play(BODY, stop.signal), play(BODY, stop.signal)]);
     const third = await play();
     expect([third.status, third.headers.get('retry-after')]).toEqual([503, '2']);
     expect((await play(BODY, stop.signal, await bff.signIn('admin@acme-prod'))).status).toBe(200);
+    const colleague = await play(BODY, undefined, await bff.signIn('admin@acme-prod'));
+    expect([colleague.status, await colleague.text()]).toEqual([503, expect.stringContaining('this workspace')]);
+    expect((await play(BODY, stop.signal, await bff.signIn('admin@globex-prod'), 'globex-prod')).status).toBe(200);
     // Every place is taken now; pages answer all the same.
     const pages = await Promise.all(Array.from({ length: 20 }, () => bff.ask(token, 'get', '/api/overview?workspace=acme-prod')));
     expect(pages.every(({ status }) => status === 200)).toBe(true);
     stop.abort();
-    await eventually(() => expect(closed).toBe(3));
+    await eventually(() => expect(closed).toBe(4));
     script = (res) => res.writeHead(200).end('{}');
     await eventually(async () => expect((await play()).status).toBe(200));
   });

@@ -19,12 +19,13 @@ export interface TestBff {
 }
 
 export const ALLOWED_ORIGIN = 'http://localhost:5174';
+export const TLS_ORIGIN = 'https://console.sluice.test';
 
 /** The whole BFF over real sockets against a control plane that tells too much. */
 export async function startTestBff({ gatewayUrl = 'http://127.0.0.1:1' }: { gatewayUrl?: string } = {}): Promise<TestBff> {
   const clock = createFakeClock(1_800_000_000_000);
   const upstream = await startFakeControlPlane(clock);
-  const pool = createPlaygroundPool({ maxOfOne: 2, maxCalls: 3 });
+  const pool = createPlaygroundPool({ maxOfOne: 2, maxOfWorkspace: 3, maxCalls: 4 });
   const metrics = createMetrics({ service: 'console-bff' });
   const controlPlane = createControlPlane({ baseUrl: upstream.url, token: BFF_TOKEN, principalKey: PRINCIPAL_KEY, clock, timeoutMs: 2000 });
   const app = createBffApp({
@@ -36,7 +37,7 @@ export async function startTestBff({ gatewayUrl = 'http://127.0.0.1:1' }: { gate
     gatewayUrl,
     principalKey: PRINCIPAL_KEY,
     pool,
-    allowedOrigins: [ALLOWED_ORIGIN],
+    allowedOrigins: [ALLOWED_ORIGIN, TLS_ORIGIN],
   });
   const server = await listen(app, { host: '127.0.0.1', port: 0, graceMs: 10 });
 
