@@ -1,5 +1,5 @@
 import { SESSION_TTL_MS } from './sessions.ts';
-import { ALLOWED_ORIGIN, startTestBff, type TestBff } from './test-support/start-test-bff.ts';
+import { ALLOWED_ORIGIN, startTestBff, TLS_ORIGIN, type TestBff } from './test-support/start-test-bff.ts';
 import { PASSWORD, SECRET_FIELD } from './test-support/fake-control-plane.ts';
 
 let bff: TestBff;
@@ -28,6 +28,12 @@ describe('session', () => {
     const who = await fetch(`${bff.url}/api/session`, { headers: { cookie: `sluice_operator=other; ${cookie.split(';')[0]}` } });
     expect(who.status).toBe(200);
     expect(await who.text()).not.toContain(SECRET_FIELD);
+  });
+
+  it('is never sent in the clear when the page came over TLS', async () => {
+    const cookieFor = async (origin: string) => (await signIn(PERSON, { origin })).headers.get('set-cookie');
+    expect(await cookieFor(TLS_ORIGIN)).toContain('; Secure');
+    expect(await cookieFor(ALLOWED_ORIGIN)).not.toContain('Secure');
   });
 
   it('is a bearer token, without a cookie, when that was asked for', async () => {

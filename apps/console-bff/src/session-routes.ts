@@ -37,7 +37,7 @@ export function addSessionRoutes(app: Express, { sessions, controlPlane, session
       res.json(SessionView.parse({ ...view, token }));
       return;
     }
-    setSessionCookie(res, token, SESSION_TTL_MS);
+    setSessionCookie(req, res, token, SESSION_TTL_MS);
     res.json(SessionView.parse(view));
   });
 
