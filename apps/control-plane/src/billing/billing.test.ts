@@ -72,8 +72,25 @@ describe('a golden month', () => {
 
   it('never charges more overage than the cap, and says what it waives', async () => {
     const capped = acme('enterprise', { overageCapNanoUsd: 10e9 });
-    const statement = await world(rows, use).statement(capped, '2026-04', at('2026-05-02T00:00:00Z'));
+    const statement = await world([...rows.slice(0, 1), { atMs: at('2026-04-11T12:00:00Z'), value: capped }], use).statement(capped, '2026-04', at('2026-05-02T00:00:00Z'));
     expect(statement).toMatchObject({ overage_nanousd: 13e9, overage_cap_nanousd: 10e9, waived_nanousd: 3e9, total_nanousd: 1_380e9 });
+  });
+
+  it.each([
+    ['a higher cap', acme('enterprise', { overageCapNanoUsd: 400e9 })],
+    ['a plan that sells no overage', acme('free')],
+  ])('is charged by its own cap, although %s came after it', async (_what, later) => {
+    const capped = [...rows.slice(0, 1), { atMs: at('2026-04-11T12:00:00Z'), value: acme('enterprise', { overageCapNanoUsd: 10e9 }) }, { atMs: at('2026-05-01T09:00:00Z'), value: later }];
+    expect(await world(capped, use).statement(later, '2026-04', at('2026-05-02T00:00:00Z'))).toMatchObject({ overage_cap_nanousd: 10e9, waived_nanousd: 3e9, total_nanousd: 1_380e9 });
+  });
+
+  it('is charged by the cap of the plan that sold its overage, although another one followed within it', async () => {
+    const left = [...rows, { atMs: at('2026-04-25T00:00:00Z'), value: acme('free') }];
+    const heavy = [['2026-04-20T00:00:00Z', 600_000_000]] as const;
+    const billing = world(left, heavy);
+    for (const now of ['2026-04-28T00:00:00Z', '2026-05-02T00:00:00Z']) {
+      expect(await billing.statement(acme('free'), '2026-04', at(now))).toMatchObject({ overage_cap_nanousd: 500e9, total_nanousd: 70e9 + 900e9 + 500e9 });
+    }
   });
 
   it('has no statement before the tenant’s first month, nor of one that has not begun', async () => {

@@ -1,10 +1,10 @@
-import { nanoUsdToDecimal, OVERAGE_WINDOW, type BillingView, type ConfigSnapshot, type QuotaWindow, type StatementView, type Tenant } from '@sluice/contracts';
+import { nanoUsdToDecimal, OVERAGE_WINDOW, type BillingView, type ConfigSnapshot, type Plan, type QuotaWindow, type StatementView, type Tenant } from '@sluice/contracts';
 import { calendarOf, type Period } from '@sluice/limits';
-import type { ConfigHistory } from '../config/config-history.ts';
+import type { ConfigHistory, RowAt } from '../config/config-history.ts';
 import type { BillingReader } from './billing-reader.ts';
 import { forecastTokens } from './forecast.ts';
 import { invoiceOf, refusesAtTokens, type Invoice } from './invoice.ts';
-import { termsOf, termsWithin, type TermsSpan } from './terms.ts';
+import { rowAt, termsOf, termsWithin, type TermsSpan } from './terms.ts';
 
 const DAY_MS = 86_400_000;
 /** Complete days that the forecast looks at. */
@@ -31,12 +31,14 @@ interface Month {
   readonly name: string;
   readonly period: Period;
   readonly spans: readonly TermsSpan[];
+  /** The cap that its overage is charged by, nanodollars; undefined for none. */
+  readonly capNanoUsd: number | undefined;
 }
 
 export function createBilling({ reader, history, snapshot }: BillingDeps): Billing {
   const planOf = (tenant: Tenant) => snapshot().plans[tenant.plan];
-  const capOf = (tenant: Tenant): number | undefined => {
-    const overage = planOf(tenant)?.allotment.overage;
+  const capOf = (tenant: Tenant, plan = planOf(tenant)): number | undefined => {
+    const overage = plan?.allotment.overage;
     return overage === undefined ? undefined : (tenant.overageCapNanoUsd ?? overage.capNanoUsd);
   };
 
@@ -44,19 +46,28 @@ export function createBilling({ reader, history, snapshot }: BillingDeps): Billi
     return Math.min(rows[0]?.atMs ?? Infinity, (await reader.firstDayMs(tenant.id)) ?? Infinity);
   }
 
-  async function monthAt(tenant: Tenant, ms: number, tenantRows: Awaited<ReturnType<ConfigHistory['of']>>, start: number): Promise<Month> {
+  async function monthAt(tenant: Tenant, ms: number, tenantRows: readonly RowAt[], start: number, nowMs: number): Promise<Month> {
     const period = calendarOf(tenant.timeZone, 'month').periodAt(ms);
     const plans = new Set(tenantRows.flatMap(({ value }) => (value === undefined ? [] : [(value as Tenant).plan])));
     const planRows = new Map(await Promise.all([...plans].map(async (id) => [id, await history.of('plans', id)] as const)));
-    return { name: monthName(period, tenant.timeZone), period, spans: termsWithin(tenantRows, planRows, start, period.startMs, period.endMs) };
+    const spans = termsWithin(tenantRows, planRows, start, period.startMs, period.endMs);
+    return { name: monthName(period, tenant.timeZone), period, spans, capNanoUsd: capWithin(spans) };
+
+    /** As it was when overage was last sold in the month: what is set later, or for a later plan, changes nothing that was used. */
+    function capWithin(spans: readonly TermsSpan[]): number | undefined {
+      const sold = spans.findLast(({ terms }) => terms.overagePicoUsd !== undefined);
+      if (sold === undefined || sold.toMs > nowMs) return capOf(tenant);
+      const then = rowAt(tenantRows, sold.toMs - 1)?.value as Tenant;
+      return capOf(then, rowAt(planRows.get(then.plan) ?? [], sold.toMs - 1)?.value as Plan | undefined);
+    }
   }
 
-  async function invoice(tenant: Tenant, { period, spans }: Month): Promise<Invoice> {
+  async function invoice(tenant: Tenant, { period, spans, capNanoUsd }: Month): Promise<Invoice> {
     const [used, credits] = await Promise.all([
       Promise.all(spans.map(({ fromMs, toMs }) => reader.tokens(tenant.id, fromMs, toMs))),
       reader.credits(tenant.id, period.startMs, period.endMs),
     ]);
-    return invoiceOf({ spans, usedTokens: used, monthMs: period.endMs - period.startMs, capNanoUsd: capOf(tenant), creditsNanoUsd: credits });
+    return invoiceOf({ spans, usedTokens: used, monthMs: period.endMs - period.startMs, capNanoUsd, creditsNanoUsd: credits });
   }
 
   async function statementOf(tenant: Tenant, month: Month, made: Invoice, nowMs: number): Promise<StatementView> {
@@ -88,7 +99,7 @@ export function createBilling({ reader, history, snapshot }: BillingDeps): Billi
       used_tokens: made.usedTokens,
       overage_tokens: made.overageTokens,
       overage_nanousd: made.overageNanoUsd,
-      overage_cap_nanousd: capOf(tenant) ?? null,
+      overage_cap_nanousd: month.capNanoUsd ?? null,
       waived_nanousd: made.waivedNanoUsd,
       credits_nanousd: made.creditsNanoUsd,
       total_nanousd: made.totalNanoUsd,
@@ -108,7 +119,7 @@ export function createBilling({ reader, history, snapshot }: BillingDeps): Billi
         spans: month.spans,
         usedTokens: made.segments.map(({ usedTokens }, i) => usedTokens + (i === last ? tokens - made.usedTokens : 0)),
         monthMs: month.period.endMs - month.period.startMs,
-        capNanoUsd: capOf(tenant),
+        capNanoUsd: month.capNanoUsd,
         creditsNanoUsd: made.creditsNanoUsd,
       }).totalNanoUsd;
     const refuses = refusesAtTokens(month.spans, month.period.endMs - month.period.startMs, capOf(tenant));
@@ -127,7 +138,7 @@ export function createBilling({ reader, history, snapshot }: BillingDeps): Billi
       if (Number.isNaN(middle)) return undefined;
       const rows = await history.of('tenants', tenant.id);
       const start = await startMs(tenant, rows);
-      const month = await monthAt(tenant, middle, rows, start);
+      const month = await monthAt(tenant, middle, rows, start, nowMs);
       if (month.period.endMs <= start || month.period.startMs > nowMs) return undefined;
       return statementOf(tenant, month, await invoice(tenant, month), nowMs);
     },
@@ -136,7 +147,7 @@ export function createBilling({ reader, history, snapshot }: BillingDeps): Billi
       if (plan === undefined) throw new Error(`the plan ${tenant.plan} is not in the configuration`);
       const rows = await history.of('tenants', tenant.id);
       const start = await startMs(tenant, rows);
-      const month = await monthAt(tenant, nowMs, rows, start);
+      const month = await monthAt(tenant, nowMs, rows, start, nowMs);
       const made = await invoice(tenant, month);
       const terms = termsOf(plan);
       const [statement, ahead] = await Promise.all([statementOf(tenant, month, made, nowMs), forecast(tenant, month, made, start, nowMs)]);
@@ -156,7 +167,7 @@ export function createBilling({ reader, history, snapshot }: BillingDeps): Billi
     capWindow: async (tenant, nowMs) => {
       if (capOf(tenant) === undefined) return undefined;
       const rows = await history.of('tenants', tenant.id);
-      const month = await monthAt(tenant, nowMs, rows, await startMs(tenant, rows));
+      const month = await monthAt(tenant, nowMs, rows, await startMs(tenant, rows), nowMs);
       const limit = refusesAtTokens(month.spans, month.period.endMs - month.period.startMs, capOf(tenant));
       if (limit === undefined) return undefined;
       return { id: OVERAGE_WINDOW, meter: 'total_tokens', span: { kind: 'calendar', period: 'month' }, limit, mode: 'hard', alertAtPercent: [80, 100] };

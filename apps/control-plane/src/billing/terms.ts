@@ -53,7 +53,7 @@ export function termsWithin(tenantRows: readonly RowAt[], planRows: ReadonlyMap<
 }
 
 /** The version in force at an instant; the first one also before it was written. */
-function rowAt(rows: readonly RowAt[], ms: number): RowAt | undefined {
+export function rowAt(rows: readonly RowAt[], ms: number): RowAt | undefined {
   return rows.findLast(({ atMs }) => atMs <= ms) ?? rows.find(({ value }) => value !== undefined);
 }
 
