@@ -155,21 +155,21 @@ it('a drain lets running calls end, and cancels those that do not', async () => 
   expect(front.ended.sort()).toEqual(['draining', 'ok']);
 });
 
-it('lists and limits are requests for the rate like any other: beyond it 429 with the true wait, in both dialects, and no other tenant is concerned', async () => {
+it('lists and limits may be asked for so often and no more, whatever is left of the rate, which they leave alone; and no other key is concerned', async () => {
   const clock = createFakeClock(SAMPLE_NOW_MS);
-  front = await startFrontServer({ store: createMemoryLimitStore({ clock }) });
-  const statuses = new Set<number>();
-  for (let i = 0; i < 100; i += 1) statuses.add((await ask(['/v1/models', '/v1/usage', '/v1/models/sim-small'][i % 3] as string)).status);
-  expect(statuses).toEqual(new Set([200]));
+  front = await startFrontServer({ store: createMemoryLimitStore({ clock }), clock });
+  const answers = [];
+  for (let i = 0; i < 100; i += 1) answers.push(await ask(['/v1/models', '/v1/usage', '/v1/models/sim-small'][i % 3] as string));
+  expect(new Set(answers.map(({ status, headers }) => `${status} ${headers['x-ratelimit-remaining-requests']}`))).toEqual(new Set(['200 100']));
   for (const path of ['/v1/models', '/v1/usage', '/v1/nothing']) {
     const { status, headers, json } = await ask(path);
-    expect([status, headers['x-sluice-refusal'], headers['retry-after-ms'], headers['x-ratelimit-remaining-requests']]).toEqual([429, 'throttled', '10', '0']);
-    expect(json).toMatchObject({ error: { code: 'rate_limit_exceeded' } });
+    expect([status, headers['x-sluice-refusal'], headers['retry-after-ms'], headers['x-ratelimit-remaining-requests']]).toEqual([429, 'throttled', '50', '100']);
+    expect(json).toMatchObject({ error: { code: 'rate_limit_exceeded', message: expect.stringContaining('20 times a second') } });
   }
   const anthropic = await ask('/v1/models', { 'x-api-key': SAMPLE_KEYS.acme, 'anthropic-version': '2023-06-01' });
-  expect([anthropic.status, anthropic.headers['retry-after'], anthropic.headers['anthropic-ratelimit-requests-remaining']]).toEqual([429, '1', '0']);
+  expect([anthropic.status, anthropic.headers['retry-after']]).toEqual([429, '1']);
   expect(anthropic.json).toMatchObject({ type: 'error', error: { type: 'rate_limit_error' } });
   expect((await ask('/v1/models', { authorization: `Bearer ${SAMPLE_KEYS.globex}` })).status).toBe(200);
-  clock.advance(10);
-  expect((await ask('/v1/usage')).json).toMatchObject({ requests: { limit: 100, remaining: 0 } });
+  clock.advance(50);
+  expect((await ask('/v1/usage')).status).toBe(200);
 }, 30_000);

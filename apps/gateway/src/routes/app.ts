@@ -8,16 +8,16 @@ import { setRateHeaders } from '../http/rate-headers.ts';
 import { sendRefusal } from '../http/refusal-response.ts';
 import type { OtherRoutes } from '../http/server.ts';
 import type { Log } from '../log.ts';
-import { refusalOf } from '../stages/admit/limit-refusal.ts';
 import { authenticateRequest } from '../stages/authenticate/authenticate.ts';
 import { createPlacer, type PlaceDeps } from '../stages/place/place.ts';
+import { createLookUps } from './look-ups.ts';
 import { findListedModel, listModels } from './models.ts';
 import type { SpendSource } from './spend.ts';
 import { usageBody } from './usage.ts';
 
 export interface AppDeps extends PlaceDeps {
   readonly currentConfig: () => CompiledConfig | undefined;
-  readonly limits: Pick<LimitStore, 'view' | 'takeRequest'>;
+  readonly limits: Pick<LimitStore, 'view'>;
   readonly spend: Pick<SpendSource, 'of'>;
   readonly clock: Clock;
   readonly ids: { requestId(): string };
@@ -39,6 +39,7 @@ const MODEL_ROUTES = /^\/v1\/(models|usage)(\/|$)/;
 export function createApp(deps: AppDeps): Express {
   const { clock, ids, logger } = deps;
   const place = createPlacer(deps);
+  const lookUps = createLookUps({ clock });
   const callers = new WeakMap<Request, Caller>();
   const app = express();
   app.disable('x-powered-by');
@@ -64,12 +65,11 @@ export function createApp(deps: AppDeps): Express {
       refuse(request, response, caller);
       return;
     }
-    // A request like any other: otherwise lists and limits could be asked for without bound.
-    const throttled = await deps.limits.takeRequest(caller.key.scope);
+    const throttled = lookUps.take(caller.key.record.keyId);
     const view = await deps.limits.view(caller.key.scope);
     setRateHeaders({ setHeader: (name, value) => response.setHeader(name, value) }, view, dialectOf(request.path, request.headers), clock.now());
     if (throttled !== undefined) {
-      refuse(request, response, refusalOf(throttled, caller.key.workspace.policy));
+      refuse(request, response, throttled);
       return;
     }
     callers.set(request, { ...caller, view });

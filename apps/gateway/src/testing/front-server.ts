@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import type { AdmissionLease, LimitsView, LimitStore } from '@sluice/contracts';
-import { createFakeClock } from '@sluice/testing';
+import { createFakeClock, type FakeClock } from '@sluice/testing';
 import type { Call } from '../call.ts';
 import type { CompiledConfig } from '../compiled-config.ts';
 import { createHeartbeats } from '../http/heartbeats.ts';
@@ -49,14 +49,15 @@ export interface FrontServerOptions {
   readonly silenceMs?: number;
   readonly limits?: Partial<ServerLimits>;
   /** What the routes beside the model calls ask; admits everybody unless given. */
-  readonly store?: Pick<LimitStore, 'view' | 'takeRequest'>;
+  readonly clock?: FakeClock;
+  readonly store?: Pick<LimitStore, 'view'>;
   /** What stands in for the provider. */
   readonly attempt?: (call: Call) => Promise<void>;
 }
 
 /** The real front half over a real socket; behind it, stages that admit everybody and answer `{"ok":true}`. */
 export async function startFrontServer(options: FrontServerOptions = {}): Promise<FrontServer> {
-  const clock = createFakeClock(SAMPLE_NOW_MS);
+  const clock = options.clock ?? createFakeClock(SAMPLE_NOW_MS);
   const logger = createSilentLog();
   const compiled = compiledSample();
   const currentConfig = options.config ?? (() => compiled);
@@ -100,7 +101,7 @@ export async function startFrontServer(options: FrontServerOptions = {}): Promis
       return undefined;
     }),
   });
-  const app = createApp({ ...place, currentConfig, limits: options.store ?? { view: () => SAMPLE_VIEW, takeRequest: () => undefined }, spend: { of: async () => undefined }, clock, ids, logger });
+  const app = createApp({ ...place, currentConfig, limits: options.store ?? { view: () => SAMPLE_VIEW }, spend: { of: async () => undefined }, clock, ids, logger });
   const server = createGatewayServer({
     pipeline,
     otherRoutes: asOtherRoutes(app),
