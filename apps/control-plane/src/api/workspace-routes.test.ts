@@ -137,6 +137,12 @@ describe('what the console backend asks in a person\'s name', () => {
     expect(await statusOf('POST', 'acme-prod/keys', as('developer'), { name: 'again' })).toBe(201);
   });
 
+  it('latencies, which read every row, reach no further back than other questions of that kind', async () => {
+    const series = (metric: string, from: string) => statusOf('GET', `acme-prod/series?metric=${metric}&from=${from}&to=2026-03-01T00:00:00.000Z`, as('viewer'));
+    expect(await series('latency_ms', '2025-12-01T00:00:00.000Z')).toBe(400);
+    expect([await series('latency_ms', '2026-02-01T00:00:00.000Z'), await series('calls', '2025-12-01T00:00:00.000Z')]).toEqual([200, 200]);
+  });
+
   it('a principal that the backend has not signed is refused', async () => {
     expect(await statusOf('GET', 'acme-prod/overview', as('admin', 'another-key'))).toBe(401);
     expect(await statusOf('GET', 'acme-prod/overview', { authorization: 'Bearer bff-token' })).toBe(401);

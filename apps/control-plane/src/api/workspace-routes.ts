@@ -5,7 +5,7 @@ import type { GatewayReports } from '../state/gateway-reports.ts';
 import { admit } from '../tenant/admit.ts';
 import { modelsOf } from '../tenant/models.ts';
 import { overviewOf } from '../tenant/overview.ts';
-import { MAX_RANGE_DAYS, rangeOf, RequestQuery, SeriesSearch, UsageSearch } from '../tenant/query.ts';
+import { MAX_HOURLY_DAYS, MAX_RANGE_DAYS, rangeOf, RequestQuery, SeriesSearch, UsageSearch } from '../tenant/query.ts';
 import { requestRow, requestView } from '../tenant/request-views.ts';
 import type { TenantFigures } from '../tenant/tenant-figures.ts';
 import { usageView } from '../tenant/usage-view.ts';
@@ -67,7 +67,8 @@ export function workspaceRoutes({ store, ledger, reports, clock, figures, openAl
         const { workspace, may } = admit(store, call, 'usage:read');
         const { metric, points } = call.query;
         if (metric === 'billed_nanousd' && !may('cost:read')) throw new ProblemError(403, 'Your role does not allow this');
-        return figures.series({ workspace: workspace.slug, metric, points, ...rangeOf(call.query, clock.now(), DAY_MS, MAX_RANGE_DAYS) });
+        // Latencies are not in the rollups: they read every row.
+        return figures.series({ workspace: workspace.slug, metric, points, ...rangeOf(call.query, clock.now(), DAY_MS, metric === 'latency_ms' ? MAX_HOURLY_DAYS : MAX_RANGE_DAYS) });
       },
     }),
     route({

@@ -16,6 +16,7 @@ import { createDeliverer } from '../webhooks/deliverer.ts';
 import { createSendWebhook } from '../webhooks/send-webhook.ts';
 import type { WebhookStore } from '../webhooks/webhook-store.ts';
 import { invitationRoutes } from './invitation-routes.ts';
+import { limitFigures } from './limit-figures.ts';
 import { memberRoutes } from './member-routes.ts';
 import { customerPolicyRoutes } from './policy-routes.ts';
 import type { TenantFigures } from './tenant-figures.ts';
@@ -50,7 +51,8 @@ export interface TenantConsoleDeps extends Omit<WorkspaceRouteDeps, 'figures' | 
 /** Everything that the console's backend asks for, and what happens for tenants by itself. */
 export function createTenantConsole(deps: TenantConsoleDeps): TenantConsole {
   const { ports, store, clock, people, masterKey, warn } = deps;
-  const { figures, history, alerts, webhooks, resolve, webhookLoopback: allowLoopback } = ports;
+  const { history, alerts, webhooks, resolve, webhookLoopback: allowLoopback } = ports;
+  const figures = limitFigures(ports.figures);
   const billing = createBilling({ reader: ports.billing, history, snapshot: () => store.snapshot() });
   const keeper = createCapKeeper({ store, billing, clock, onError: warn('overage caps are not in step with the configuration') });
   const watch = createAlertWatch({ store, alerts, meters: (scope, fromMs, toMs) => figures.meters(scope, fromMs, toMs), clock, onError: warn('alerts cannot be looked for') });
