@@ -210,6 +210,15 @@ describe('alerts and webhooks', () => {
     expect(JSON.parse(due[0]?.body ?? '{}')).toMatchObject({ id: due[0]?.alertId, kind: 'budget.80', workspace: 'acme-prod' });
   });
 
+  it('are taken a few of each tenant at a time, so that one cannot be in front of all', async () => {
+    const [mine, theirs] = [await ports.webhooks.create(SCOPE, hook, NOW), await ports.webhooks.create({ ...SCOPE, workspace: 'globex-prod', tenant: 'globex' }, hook, NOW)];
+    for (let n = 1; n <= 25; n += 1) await ports.webhooks.addTest('acme-prod', mine.webhook_id, NOW + n * 60_000);
+    await ports.webhooks.addTest('globex-prod', theirs.webhook_id, NOW + 30 * 60_000);
+    const tenants = async (without: string[]) => (await ports.webhooks.take(NOW + HOUR_MS, 60_000, { without })).map(({ tenant }) => tenant).sort();
+    expect(await tenants(['globex'])).toEqual(['acme', 'acme', 'acme', 'acme']);
+    expect(await tenants([])).toEqual(['acme', 'acme', 'acme', 'acme', 'globex']);
+  });
+
   it('a delivery that is taken is nobody else’s until its lease ends, and its log tells how it went', async () => {
     const made = await ports.webhooks.create(SCOPE, hook, NOW);
     await ports.alerts.update(SCOPE, [low], NOW);

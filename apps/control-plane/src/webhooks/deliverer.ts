@@ -1,15 +1,17 @@
 import type { Clock } from '@sluice/contracts';
 import type { SendWebhook } from './send-webhook.ts';
 import { signWebhook, SIGNATURE_HEADER, WEBHOOK_ID_HEADER, webhookSecret } from './signature.ts';
-import { TEST_ID_PREFIX, type DueDelivery, type WebhookStore } from './webhook-store.ts';
+import { TAKEN_OF_A_TENANT, TEST_ID_PREFIX, type DueDelivery, type WebhookStore } from './webhook-store.ts';
 
 /** Waits between attempts, seconds: eight attempts within about four hours. */
 export const RETRY_AFTER_S: readonly number[] = [10, 30, 120, 600, 1_800, 3_600, 7_200];
+/** Deliveries under way at once, beyond which none are taken. */
+const UNDER_WAY = 100;
 /** A delivery whose sender died is taken again after this. */
 const LEASE_MS = 60_000;
 
 export interface Deliverer {
-  /** Sends what is due, or the one that is named. Never throws. */
+  /** Sends what is due, or the one that is named, beside what earlier calls still send; resolves when it is sent. Never throws. */
   deliver(only?: string): Promise<void>;
 }
 
@@ -23,7 +25,8 @@ export function createDeliverer(deps: {
   onError: (error: unknown) => void;
 }): Deliverer {
   const { store, send, masterKey, clock, random, onError } = deps;
-  let busy = false;
+  let taking = false;
+  const underWay = new Map<string, number>();
 
   async function attempt(due: DueDelivery): Promise<void> {
     const secret = webhookSecret(masterKey, due.webhookId);
@@ -41,17 +44,31 @@ export function createDeliverer(deps: {
     await store.ended(due.id, { delivered, status, error, retryAtMs }, clock.now());
   }
 
+  async function tracked(due: DueDelivery): Promise<void> {
+    const count = (change: number): number => (underWay.get(due.tenant) ?? 0) + change;
+    underWay.set(due.tenant, count(1));
+    await attempt(due).catch(onError);
+    if (count(-1) === 0) underWay.delete(due.tenant);
+    else underWay.set(due.tenant, count(-1));
+  }
+
+  async function take(only: string | undefined): Promise<DueDelivery[]> {
+    if (only !== undefined) return store.take(clock.now(), LEASE_MS, { only });
+    if (taking || [...underWay.values()].reduce((sum, count) => sum + count, 0) >= UNDER_WAY) return [];
+    taking = true;
+    try {
+      return await store.take(clock.now(), LEASE_MS, { without: [...underWay].filter(([, count]) => count >= TAKEN_OF_A_TENANT).map(([tenant]) => tenant) });
+    } finally {
+      taking = false;
+    }
+  }
+
   return {
     deliver: async (only) => {
-      if (busy && only === undefined) return;
-      if (only === undefined) busy = true;
       try {
-        const due = await store.take(clock.now(), LEASE_MS, only);
-        await Promise.all(due.map((one) => attempt(one).catch(onError)));
+        await Promise.all((await take(only)).map(tracked));
       } catch (error) {
         onError(error);
-      } finally {
-        if (only === undefined) busy = false;
       }
     },
   };

@@ -15,6 +15,7 @@ export interface WebhookScope {
 export interface DueDelivery {
   readonly id: string;
   readonly webhookId: string;
+  readonly tenant: string;
   readonly url: string;
   readonly alertId: string;
   readonly body: string;
@@ -41,8 +42,11 @@ export interface WebhookStore {
   deliveries(workspace: string, id: string): Promise<DeliveriesView | undefined>;
   /** Leaves a test delivery; its id. Undefined when the workspace has no such webhook. @throws ProblemError 409 within `TEST_EVERY_MS` of the last one. */
   addTest(workspace: string, id: string, nowMs: number): Promise<string | undefined>;
-  /** Takes deliveries that are due, or the one that is named, for as long as the lease; nobody else gets them meanwhile. */
-  take(nowMs: number, leaseMs: number, only?: string): Promise<DueDelivery[]>;
+  /**
+   * Takes deliveries that are due, or the one that is named, for as long as the lease; nobody else gets them meanwhile. At most 20, four of a
+   * tenant, and none of the tenants `without`, so that receivers that are slow hold up those of their own tenant only.
+   */
+  take(nowMs: number, leaseMs: number, which?: { readonly only: string } | { readonly without: readonly string[] }): Promise<DueDelivery[]>;
   ended(id: string, end: AttemptEnd, nowMs: number): Promise<void>;
 }
 
@@ -53,8 +57,8 @@ export const MAX_WEBHOOKS = 10;
 export const TEST_EVERY_MS = 10_000;
 const DELIVERIES_SHOWN = 100;
 const TAKEN_AT_ONCE = 20;
-/** Of one workspace: receivers that hang hold back no other workspace's deliveries. */
-const TAKEN_OF_ONE = 4;
+/** Receivers that hang hold back no other tenant's deliveries. */
+export const TAKEN_OF_A_TENANT = 4;
 const instant = (column: string) => sql.raw(`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`);
 const at = (ms: number): SQL => sql`${new Date(ms).toISOString()}::timestamptz`;
 
@@ -139,18 +143,21 @@ export function createPostgresWebhookStore(deps: { db: Db; recordAudit: (tx: Exe
         return made.rows[0]?.id;
       });
     },
-    take: async (nowMs, leaseMs, only) => {
-      const which =
-        only === undefined
-          ? sql`d.id in (select id from (
-              select id, row_number() over (partition by workspace order by due_at, id) as place from webhook_deliveries where state = 'waiting' and due_at <= ${at(nowMs)}) due where place <= ${TAKEN_OF_ONE})`
-          : sql`d.id = ${only}`;
-      const found = await db.execute<{ id: string; webhook_id: string; url: string; alert_id: string; body: string; attempts: number }>(sql`
+    take: async (nowMs, leaseMs, which = { without: [] }) => {
+      const due = sql`d.state = 'waiting' and d.due_at <= ${at(nowMs)}`;
+      const wanted =
+        'only' in which
+          ? sql`d.id = ${which.only}`
+          : sql`d.id in (
+              select id from (
+                select d.id, d.due_at, row_number() over (partition by w.tenant_id order by d.due_at, d.id) as place from webhook_deliveries d join webhooks w on w.id = d.webhook_id
+                where ${due} and w.tenant_id <> all(${sql.param(which.without)}::text[])
+              ) ranked where place <= ${TAKEN_OF_A_TENANT} order by due_at limit ${TAKEN_AT_ONCE})`;
+      const found = await db.execute<{ id: string; webhook_id: string; tenant_id: string; url: string; alert_id: string; body: string; attempts: number }>(sql`
         update webhook_deliveries d set due_at = ${at(nowMs + leaseMs)}, attempts = d.attempts + 1 from webhooks w
-        where w.id = d.webhook_id and d.id in (
-          select d.id from webhook_deliveries d where d.state = 'waiting' and d.due_at <= ${at(nowMs)} and ${which} order by d.due_at limit ${TAKEN_AT_ONCE} for update skip locked)
-        returning d.id, d.webhook_id, w.url, d.alert_id, d.body, d.attempts`);
-      return found.rows.map((row) => ({ id: row.id, webhookId: row.webhook_id, url: row.url, alertId: row.alert_id, body: row.body, attempts: row.attempts - 1 }));
+        where w.id = d.webhook_id and d.id in (select d.id from webhook_deliveries d where ${due} and ${wanted} for update skip locked)
+        returning d.id, d.webhook_id, w.tenant_id, w.url, d.alert_id, d.body, d.attempts`);
+      return found.rows.map((row) => ({ id: row.id, webhookId: row.webhook_id, tenant: row.tenant_id, url: row.url, alertId: row.alert_id, body: row.body, attempts: row.attempts - 1 }));
     },
     ended: async (id, { delivered, status, error, retryAtMs }, nowMs) => {
       const state = delivered ? 'delivered' : retryAtMs === undefined ? 'failed' : 'waiting';

@@ -73,7 +73,7 @@ describe('deliveries', () => {
   async function deliver(attempts: number, allowLoopback = true, path = '/in', alertId = 'alert_1'): Promise<AttemptEnd> {
     const clock = createFakeClock(1_000_000);
     const ends: AttemptEnd[] = [];
-    const due: DueDelivery = { id: 'dlv_1', webhookId: 'wh_1', alertId, url: `http://hooks.test:${new URL(receiver.url).port}${path}`, body: '{"id":"alert_1"}', attempts };
+    const due: DueDelivery = { id: 'dlv_1', webhookId: 'wh_1', tenant: 'acme', alertId, url: `http://hooks.test:${new URL(receiver.url).port}${path}`, body: '{"id":"alert_1"}', attempts };
     await createDeliverer({
       store: { take: async () => [due], ended: async (_id, end) => void ends.push(end) },
       send: createSendWebhook({ resolve: async () => ['127.0.0.1'], allowLoopback, timeoutMs: 2_000 }),
@@ -122,5 +122,40 @@ describe('deliveries', () => {
     answer = (res) => res.writeHead(204).end();
     expect((await deliver(0, false)).delivered).toBe(false);
     expect(received).toHaveLength(0);
+  });
+});
+
+describe('a tenant whose receivers do not answer', () => {
+  it('holds up no delivery of another, and has few under way itself', async () => {
+    const due: DueDelivery[] = Array.from({ length: 9 }, (_, i) => ({ id: `d${i}`, webhookId: 'wh', tenant: i < 8 ? 'slow' : 'other', alertId: 'a', url: 'https://hooks.test/', body: '{}', attempts: 0 }));
+    const [sent, ended]: [string[], string[]] = [[], []];
+    const asked: (readonly string[])[] = [];
+    const never = new Promise<never>(() => undefined);
+    const deliverer = createDeliverer({
+      store: {
+        take: async (_now, _lease, which) => {
+          const without = which !== undefined && 'without' in which ? which.without : [];
+          asked.push(without);
+          const next = due.filter(({ tenant }) => !without.includes(tenant)).slice(0, 4);
+          for (const one of next) due.splice(due.indexOf(one), 1);
+          return next;
+        },
+        ended: async (id) => void ended.push(id),
+      },
+      send: async () => {
+        sent.push('');
+        return sent.length <= 4 ? never : { status: 200 };
+      },
+      masterKey: 'master',
+      clock: createFakeClock(0),
+      random: () => 0,
+      onError: (error) => expect(error).toBeUndefined(),
+    });
+    void deliverer.deliver();
+    await new Promise((resolve) => setImmediate(resolve));
+    await deliverer.deliver();
+    expect(asked).toEqual([[], ['slow']]);
+    expect(ended).toEqual(['d8']);
+    expect(due).toHaveLength(4);
   });
 });
