@@ -71,6 +71,8 @@ export const POLICY_FIELDS: readonly PolicyField[] = [
         if (own === undefined) return `must keep the window ${given.id} of the plan`;
         const same = own.meter === given.meter && JSON.stringify(own.span) === JSON.stringify(given.span);
         if (!same || own.limit > given.limit || (given.mode === 'hard' && own.mode === 'soft')) return `must not loosen the window ${given.id} of the plan (${given.limit}, ${given.mode})`;
+        const refuseAt = (given.limit * (given.refuseAtPercent ?? 100)) / 100;
+        if ((own.limit * (own.refuseAtPercent ?? 100)) / 100 > refuseAt) return `must refuse in the window ${given.id} at ${refuseAt} or before, as the plan does`;
       }
       return undefined;
     },
