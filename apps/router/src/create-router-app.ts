@@ -78,7 +78,7 @@ export function createRouterApp(deps: RouterAppDeps): { app: Express; close(): v
   app.get('/decisions', onlyServices, async (req, res) => {
     const { limit, tenant } = parseQuery(DecisionsQuery, req);
     await deps.log.flush();
-    res.json({ decisions: (await store.recent({ limit, tenant })).map(decisionView) });
+    res.json({ decisions: (await store.recent({ limit, tenant })).map((stored) => decisionView(stored, 'service')) });
   });
   app.get('/decisions/:id', async (req, res) => {
     const caller = deps.findCaller(req.headers);
@@ -89,7 +89,7 @@ export function createRouterApp(deps: RouterAppDeps): { app: Express; close(): v
     const stored = (await store.find([id])).get(id);
     if (stored === undefined || !mayRead(caller, stored)) throw asError(NOT_FOUND);
     const verification = verify === '1' ? { verification: verificationOf(stored, stored.decision.snapshot_id === undefined ? undefined : await store.snapshot(stored.decision.snapshot_id)) } : {};
-    res.json({ ...decisionView(stored), ...verification });
+    res.json({ ...decisionView(stored, caller.kind), ...verification });
   });
 
   app.get('/arms', onlyServices, async (_req, res) => {

@@ -2,8 +2,8 @@ import type { DecisionView } from '@sluice/contracts';
 import { explainArms, explainDecision, readSnapshot, verifyDecision, verifyPredictions } from '@sluice/routing';
 import type { StoredDecision } from '../store/router-store.ts';
 
-/** A stored decision as people read it. */
-export function decisionView(stored: StoredDecision): DecisionView {
+/** A stored decision as people read it; our own cost of its call only for `service`, never by the key of a customer. */
+export function decisionView(stored: StoredDecision, reader: 'service' | 'key'): DecisionView {
   const { decision, call } = stored;
   return {
     decision,
@@ -16,7 +16,7 @@ export function decisionView(stored: StoredDecision): DecisionView {
     feedback: stored.feedback.map(({ metric, value, atMs }) => ({ metric, value, at: new Date(atMs).toISOString() })),
     ...(call === undefined
       ? {}
-      : { call: { outcome: call.outcome, ...(call.executedModel === undefined ? {} : { executed_model: call.executedModel }), cost_nanousd: call.costNanoUsd, billed_nanousd: call.billedNanoUsd, output_tokens: call.outputTokens, total_ms: call.totalMs } }),
+      : { call: { outcome: call.outcome, ...(call.executedModel === undefined ? {} : { executed_model: call.executedModel }), ...(reader === 'service' && { cost_nanousd: call.costNanoUsd }), billed_nanousd: call.billedNanoUsd, output_tokens: call.outputTokens, total_ms: call.totalMs } }),
     expires_at: new Date(stored.expiresAtMs).toISOString(),
     reason: explainDecision(decision).reason,
     arms: explainArms(decision),

@@ -137,8 +137,8 @@ export const DecisionView = z.object({
   reward_state: z.enum(REWARD_STATES),
   reward: share.optional(),
   feedback: z.array(z.object({ metric: z.string(), value: share, at: Instant })),
-  /** Of the call that followed it; absent until its usage event came. */
-  call: z.object({ outcome: z.string(), executed_model: Name.optional(), cost_nanousd: NanoUsd, billed_nanousd: NanoUsd, output_tokens: z.int(), total_ms: z.number() }).optional(),
+  /** Of the call that followed it; absent until its usage event came. `cost_nanousd` is what providers charge us, for services only. */
+  call: z.object({ outcome: z.string(), executed_model: Name.optional(), cost_nanousd: NanoUsd.optional(), billed_nanousd: NanoUsd, output_tokens: z.int(), total_ms: z.number() }).optional(),
   expires_at: Instant,
   reason: z.string(),
   arms: z.array(ExplainedArm),
