@@ -34,7 +34,7 @@ describe('what the configuration has to tell', () => {
     const workspace = snapshot.workspaces[slug];
     const plan = snapshot.plans[snapshot.tenants[workspace?.tenant ?? '']?.plan ?? ''];
     if (workspace === undefined || plan === undefined) throw new Error('the seed has changed');
-    return configConditions(snapshot, workspace, plan, NOW, () => 7);
+    return configConditions(snapshot, workspace, plan, Object.values(snapshot.keys).filter((key) => key.workspace === slug), NOW, () => 7);
   };
 
   it('is a kill switch that the workspace can meet, and none of another workspace', () => {

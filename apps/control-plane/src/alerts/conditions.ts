@@ -56,11 +56,11 @@ export function quotaConditions(windows: readonly UsedWindow[], timeZone: string
 /**
  * What the configuration has to tell a workspace.
  *
+ * @param keys of the workspace; not looked for here, because a round over all workspaces would read all keys for each.
  * @param versionOf row version of a kill switch.
  */
-export function configConditions(snapshot: ConfigSnapshot, workspace: Workspace, plan: Plan, nowMs: number, versionOf: (killSwitch: string) => number): Condition[] {
+export function configConditions(snapshot: ConfigSnapshot, workspace: Workspace, plan: Plan, keys: readonly ApiKeyRecord[], nowMs: number, versionOf: (killSwitch: string) => number): Condition[] {
   const policy = mergePolicy(plan.policy, workspace.override);
-  const keys: ApiKeyRecord[] = Object.values(snapshot.keys).filter((key) => key.workspace === workspace.slug);
   const models = Object.values(snapshot.models).filter(({ id }) => policy.routing.allowModels?.includes(id) ?? true);
   return [
     ...Object.values(snapshot.killSwitches)
