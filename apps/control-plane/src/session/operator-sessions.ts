@@ -38,6 +38,8 @@ export function createOperatorSessions(deps: {
   onArchiveError?: (error: unknown) => void;
 }): OperatorSessions {
   const sessions = new Map<string, StoredSession>();
+  /** Grows with every end, before and after the archive hears of it: what was read of the archive meanwhile is read again. */
+  let ends = 0;
 
   async function archived<T>(work: () => Promise<T>): Promise<T | undefined> {
     try {
@@ -45,6 +47,19 @@ export function createOperatorSessions(deps: {
     } catch (error) {
       deps.onArchiveError?.(error);
       return undefined;
+    }
+  }
+
+  function forget(over: (key: string, session: StoredSession) => boolean): void {
+    ends += 1;
+    for (const [key, session] of sessions) if (over(key, session)) sessions.delete(key);
+  }
+
+  async function readArchive(key: string): Promise<StoredSession | undefined> {
+    for (;;) {
+      const asked = ends;
+      const session = await archived(() => deps.archive.find(key));
+      if (asked === ends) return session;
     }
   }
 
@@ -63,7 +78,7 @@ export function createOperatorSessions(deps: {
     },
     find: async (token) => {
       const key = digest(token);
-      const session = sessions.get(key) ?? (await archived(() => deps.archive.find(key)));
+      const session = sessions.get(key) ?? (await readArchive(key));
       if (session === undefined || session.expiresAtMs <= deps.clock.now()) {
         sessions.delete(key);
         return undefined;
@@ -72,12 +87,19 @@ export function createOperatorSessions(deps: {
       return session.operator;
     },
     end: async (token) => {
-      sessions.delete(digest(token));
-      await archived(() => deps.archive.remove(digest(token)));
+      const mine = digest(token);
+      forget((key) => key === mine);
+      await archived(() => deps.archive.remove(mine));
+      forget((key) => key === mine);
     },
     endOf: async (user) => {
-      for (const [key, session] of sessions) if (session.operator.user === user) sessions.delete(key);
-      await deps.archive.removeOf(user);
+      const theirs = (_key: string, { operator }: StoredSession): boolean => operator.user === user;
+      forget(theirs);
+      try {
+        await deps.archive.removeOf(user);
+      } finally {
+        forget(theirs);
+      }
     },
   };
 }

@@ -106,6 +106,18 @@ describe('an operator session', () => {
     clock.advance(SESSION_TTL_MS);
     expect(await restarted.find(token)).toBeUndefined();
   });
+
+  it.each(['endOf', 'end'] as const)('that is looked up in the moment of its %s stays ended', async (how) => {
+    const answers: ((session: StoredSession | undefined) => void)[] = [];
+    const sessions = createOperatorSessions({ clock, archive: { save: async () => undefined, find: () => new Promise((resolve) => answers.push(resolve)), remove: async () => undefined, removeOf: async () => undefined } });
+    const found = sessions.find('token');
+    await (how === 'end' ? sessions.end('token') : sessions.endOf('ada'));
+    // Read before the archive heard of the end.
+    answers[0]?.({ operator: { user: 'ada', role: 'admin' }, expiresAtMs: clock.now() + 1_000 });
+    await new Promise((resolve) => setImmediate(resolve));
+    answers[1]?.(undefined);
+    expect(await found).toBeUndefined();
+  });
 });
 
 describe('a person of a tenant', () => {
