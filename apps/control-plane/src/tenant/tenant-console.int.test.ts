@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm';
 import { createFakeClock, type FakeClock } from '@sluice/testing';
 import { EVENT_SCHEMA, type Anomaly } from '@sluice/contracts';
 import { createAudit } from '../audit/create-audit.ts';
@@ -272,5 +273,8 @@ describe('what configuration used to be', () => {
     expect((await ports.history.of('tenants', 'acme')).map(({ version, value }) => [version, (value as { plan: string }).plan])).toEqual([[1, 'enterprise'], [2, 'free']]);
     expect((await ports.history.at('tenants', 'acme', 1))?.value).toMatchObject({ plan: 'enterprise' });
     expect(await ports.history.at('tenants', 'initech', 2)).toBeUndefined();
+    const twice = [{ table: 'tenants', id: 'acme', value: { plan: 'a' } }, { table: 'plans', id: 'acme', value: {} }, { table: 'tenants', id: 'acme', value: { plan: 'b' } }];
+    await database.db.execute(sql`insert into config_log (version, changes, at) values (90, ${JSON.stringify(twice)}::jsonb, now()), (91, ${JSON.stringify([{ table: 'tenants', id: 'acme' }])}::jsonb, now())`);
+    expect((await ports.history.of('tenants', 'acme')).slice(-2).map(({ value }) => value)).toEqual([{ plan: 'b' }, undefined]);
   });
 });
