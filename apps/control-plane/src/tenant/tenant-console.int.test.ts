@@ -235,6 +235,19 @@ describe('alerts and webhooks', () => {
     expect(await ports.webhooks.remove(SCOPE, made.webhook_id)).toBe(true);
   });
 
+  it('what waits for a webhook is given up when it is switched off, also what is under way and would be tried again', async () => {
+    const made = await ports.webhooks.create(SCOPE, hook, NOW);
+    const other = await ports.webhooks.create(SCOPE, hook, NOW);
+    for (const [n, { webhook_id }] of [made, made, other].entries()) await ports.webhooks.addTest('acme-prod', webhook_id, NOW + n * 60_000);
+    const [underWay] = await ports.webhooks.take(NOW, 60_000);
+    await ports.webhooks.update(SCOPE, made.webhook_id, { ...hook, enabled: false });
+    await ports.webhooks.ended(underWay?.id ?? '', { delivered: false, status: 500, error: 'the receiver answered 500', retryAtMs: NOW + 99_000 }, NOW);
+    const off = { state: 'failed', error: 'the webhook was switched off' };
+    expect((await ports.webhooks.deliveries('acme-prod', made.webhook_id))?.rows).toMatchObject([off, off]);
+    await ports.webhooks.update(SCOPE, made.webhook_id, hook);
+    expect((await ports.webhooks.take(NOW + HOUR_MS, 60_000)).map(({ webhookId }) => webhookId)).toEqual([other.webhook_id]);
+  });
+
   it('a webhook is tested once in ten seconds, also when many ask at once', async () => {
     const made = await ports.webhooks.create(SCOPE, hook, NOW);
     const test = (atMs: number) => ports.webhooks.addTest('acme-prod', made.webhook_id, atMs).then((id) => (id === undefined ? 'none' : 'sent'), (error: unknown) => (error as { status?: number }).status);

@@ -5,6 +5,8 @@ import { ProblemError } from '@sluice/service-kit';
 import type { AuditInput } from '../config/config-repository.ts';
 import type { Db, Executor } from '../db/open-database.ts';
 
+const SWITCHED_OFF = 'the webhook was switched off';
+
 export interface WebhookScope {
   readonly workspace: string;
   readonly tenant: string;
@@ -110,6 +112,7 @@ export function createPostgresWebhookStore(deps: { db: Db; recordAudit: (tx: Exe
         if (before === undefined) return undefined;
         await tx.execute(sql`
           update webhooks set url = ${url}, kinds = ${kinds === null ? null : JSON.stringify(kinds)}::jsonb, enabled = ${enabled} where workspace = ${scope.workspace} and id = ${id}`);
+        if (!enabled) await tx.execute(sql`update webhook_deliveries set state = 'failed', error = ${SWITCHED_OFF} where webhook_id = ${id} and state = 'waiting'`);
         await record(tx, scope, 'webhook.changed', id, { before: shown(before.url, before.kinds, before.enabled), after: shown(url, kinds, enabled) });
         return find(tx, scope.workspace, id);
       }),
@@ -161,7 +164,7 @@ export function createPostgresWebhookStore(deps: { db: Db; recordAudit: (tx: Exe
     },
     ended: async (id, { delivered, status, error, retryAtMs }, nowMs) => {
       const state = delivered ? 'delivered' : retryAtMs === undefined ? 'failed' : 'waiting';
-      await db.execute(sql`update webhook_deliveries set state = ${state}, status = ${status}, error = ${error}, due_at = ${at(retryAtMs ?? nowMs)} where id = ${id}`);
+      await db.execute(sql`update webhook_deliveries set state = ${state}, status = ${status}, error = ${error}, due_at = ${at(retryAtMs ?? nowMs)} where id = ${id} and (state = 'waiting' or ${delivered})`);
     },
   };
 }
