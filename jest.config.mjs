@@ -18,7 +18,13 @@ const swcTs = { ...swc, jsc: { ...swc.jsc, parser: { syntax: 'typescript', tsx: 
 const conditions = ['@sluice/source', 'node', 'node-addons'];
 
 /** Tests that only a real Valkey or Redis can judge; its server program comes from the system, not from npm. */
-const NEEDS_VALKEY = ['/valkey-limit-store\\.test\\.ts$', '/valkey-shared\\.test\\.ts$', '/start-redis\\.test\\.ts$', '/valkey-pause\\.test\\.ts$', '/valkey\\.int\\.test\\.ts$'];
+const NEEDS_VALKEY = [
+  '/valkey-limit-store\\.test\\.ts$',
+  '/valkey-shared\\.test\\.ts$',
+  '/start-redis\\.test\\.ts$',
+  '/valkey-pause\\.test\\.ts$',
+  '/valkey\\.int\\.test\\.ts$',
+];
 
 /** Tests that drive a page in the system's own Chromium. */
 const NEEDS_BROWSER = ['/operator-console\\.int\\.test\\.ts$', '/tenant-console\\.int\\.test\\.ts$'];
@@ -41,12 +47,16 @@ function hasProgram(names) {
 // CI demands the server (SLUICE_TEST_VALKEY=required): there these tests fail without it.
 const leaveOutValkey = process.env.SLUICE_TEST_VALKEY !== 'required' && !hasProgram(['valkey-server', 'redis-server']);
 if (leaveOutValkey) {
-  console.warn('The tests of the shared limit store are left out: neither valkey-server nor redis-server is on PATH (Debian: apt-get install redis-server, macOS: brew install valkey).');
+  console.warn(
+    'The tests of the shared limit store are left out: neither valkey-server nor redis-server is on PATH (Debian: apt-get install redis-server, macOS: brew install valkey).',
+  );
 }
 
 const leaveOutBrowser = !hasProgram(['chromium', 'chromium-browser', 'google-chrome']);
 if (leaveOutBrowser) {
-  console.warn('The tests of the consoles in a browser are left out: no Chromium is on PATH (Debian: apt-get install chromium).');
+  console.warn(
+    'The tests of the consoles in a browser are left out: no Chromium is on PATH (Debian: apt-get install chromium).',
+  );
 }
 
 /** One Jest project. Sources stay ES modules; siblings are read from source through `@sluice/source`. */
@@ -60,7 +70,11 @@ function project(folder, overrides = {}) {
     testEnvironmentOptions: { customExportConditions: conditions },
     extensionsToTreatAsEsm: ['.ts', '.tsx'],
     transform: { '\\.tsx$': ['@swc/jest', swc], '\\.ts$': ['@swc/jest', swcTs] },
-    testPathIgnorePatterns: ['/node_modules/', ...(leaveOutValkey ? NEEDS_VALKEY : []), ...(leaveOutBrowser ? NEEDS_BROWSER : [])],
+    testPathIgnorePatterns: [
+      '/node_modules/',
+      ...(leaveOutValkey ? NEEDS_VALKEY : []),
+      ...(leaveOutBrowser ? NEEDS_BROWSER : []),
+    ],
     ...overrides,
   };
 }

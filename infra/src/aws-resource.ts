@@ -4,8 +4,8 @@ import type { Construct } from 'constructs';
 type Attribute = string | number | boolean;
 
 /**
- * One resource of the AWS provider with plain attributes: a thin stand-in for the generated bindings, which weigh hundreds of
- * megabytes. What is undefined is left out.
+ * One resource of the AWS provider with plain attributes: a thin stand-in for the generated bindings, which weigh
+ * hundreds of megabytes. What is undefined is left out.
  */
 export class AwsResource extends TerraformResource {
   readonly #attributes: Readonly<Record<string, Attribute | undefined>>;
@@ -17,7 +17,10 @@ export class AwsResource extends TerraformResource {
 
   /** Terraform makes `others` first. ARNs are written out here, so that it cannot see these edges by itself. */
   after(...others: readonly AwsResource[]): this {
-    this.dependsOn = [...(this.dependsOn ?? []), ...others.map((other) => `${other.terraformResourceType}.${other.friendlyUniqueId}`)];
+    this.dependsOn = [
+      ...(this.dependsOn ?? []),
+      ...others.map((other) => `${other.terraformResourceType}.${other.friendlyUniqueId}`),
+    ];
     return this;
   }
 
@@ -45,9 +48,11 @@ export interface SnsTopicAttributes {
   readonly policy: string;
 }
 
-export const snsTopic = (scope: Construct, id: string, attributes: SnsTopicAttributes): AwsResource => new AwsResource(scope, id, 'aws_sns_topic', { ...attributes });
+export const snsTopic = (scope: Construct, id: string, attributes: SnsTopicAttributes): AwsResource =>
+  new AwsResource(scope, id, 'aws_sns_topic', { ...attributes });
 
-export const sqsQueue = (scope: Construct, id: string, attributes: SqsQueueAttributes): AwsResource => new AwsResource(scope, id, 'aws_sqs_queue', { ...attributes });
+export const sqsQueue = (scope: Construct, id: string, attributes: SqsQueueAttributes): AwsResource =>
+  new AwsResource(scope, id, 'aws_sqs_queue', { ...attributes });
 
 export interface SnsSubscriptionAttributes {
   readonly topic_arn: string;

@@ -1,4 +1,15 @@
-import { dlqAttributes, queueArn, queueAttributes, subscriptionAttributes, topicArn, topicAttributes, type QueueDeclaration, type SpinePlace, type TopicDeclaration, type Topology } from '@sluice/contracts';
+import {
+  dlqAttributes,
+  queueArn,
+  queueAttributes,
+  subscriptionAttributes,
+  topicArn,
+  topicAttributes,
+  type QueueDeclaration,
+  type SpinePlace,
+  type TopicDeclaration,
+  type Topology,
+} from '@sluice/contracts';
 import { LocalBackend, TerraformProvider, TerraformStack } from 'cdktf';
 import type { Construct } from 'constructs';
 import { snsSubscription, snsTopic, sqsQueue } from './aws-resource.ts';
@@ -14,7 +25,11 @@ class AwsProvider extends TerraformProvider {
   readonly #options: SpineStackOptions;
 
   constructor(scope: Construct, options: SpineStackOptions) {
-    super(scope, 'aws', { terraformResourceType: 'aws', terraformProviderSource: 'hashicorp/aws', terraformGeneratorMetadata: { providerName: 'aws', providerVersionConstraint: '~> 5.100' } });
+    super(scope, 'aws', {
+      terraformResourceType: 'aws',
+      terraformProviderSource: 'hashicorp/aws',
+      terraformGeneratorMetadata: { providerName: 'aws', providerVersionConstraint: '~> 5.100' },
+    });
     this.#options = options;
   }
 
@@ -33,7 +48,10 @@ class AwsProvider extends TerraformProvider {
   }
 }
 
-/** The declared event spine as Terraform: topics, queues with dead-letter queues and inline policies, filtered subscriptions. */
+/**
+ * The declared event spine as Terraform: topics, queues with dead-letter queues and inline policies, filtered
+ * subscriptions.
+ */
 export class SpineStack extends TerraformStack {
   constructor(scope: Construct, id: string, options: SpineStackOptions) {
     super(scope, id);

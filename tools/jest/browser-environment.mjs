@@ -2,8 +2,18 @@ import { TestEnvironment } from 'jest-environment-jsdom';
 
 // Every browser has these and jsdom does not, so components and fetchers get Node's.
 const missing = [
-  'fetch', 'Headers', 'Request', 'Response', 'ReadableStream', 'WritableStream', 'TransformStream',
-  'TextEncoder', 'TextDecoder', 'TextDecoderStream', 'TextEncoderStream', 'structuredClone',
+  'fetch',
+  'Headers',
+  'Request',
+  'Response',
+  'ReadableStream',
+  'WritableStream',
+  'TransformStream',
+  'TextEncoder',
+  'TextDecoder',
+  'TextDecoderStream',
+  'TextEncoderStream',
+  'structuredClone',
 ];
 
 export default class BrowserEnvironment extends TestEnvironment {

@@ -13,7 +13,18 @@ import { verifyDeep } from './verbs/verify-deep.ts';
 
 type Verb = (settings: StackSettings, args: readonly string[]) => Promise<number>;
 
-const VERBS: Readonly<Record<string, Verb>> = { up, down, status, logs, seed, demo, verify, 'verify-deep': verifyDeep, chaos, bench };
+const VERBS: Readonly<Record<string, Verb>> = {
+  up,
+  down,
+  status,
+  logs,
+  seed,
+  demo,
+  verify,
+  'verify-deep': verifyDeep,
+  chaos,
+  bench,
+};
 
 async function main([name, ...args]: readonly string[]): Promise<number> {
   const verb = VERBS[name ?? ''];
@@ -24,6 +35,8 @@ async function main([name, ...args]: readonly string[]): Promise<number> {
 try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
-  console.error(`sluice: ${error instanceof StackError || error instanceof RangeError ? error.message : (error as Error).stack}`);
+  console.error(
+    `sluice: ${error instanceof StackError || error instanceof RangeError ? error.message : (error as Error).stack}`,
+  );
   process.exitCode = 1;
 }

@@ -1,4 +1,13 @@
-import { OwnSessions, Principal, PRINCIPAL_HEADER, SeenSessionResponse, type AcceptInvitationRequest, type ChangePasswordRequest, type Clock, type OpenedSession } from '@sluice/contracts';
+import {
+  OwnSessions,
+  Principal,
+  PRINCIPAL_HEADER,
+  SeenSessionResponse,
+  type AcceptInvitationRequest,
+  type ChangePasswordRequest,
+  type Clock,
+  type OpenedSession,
+} from '@sluice/contracts';
 import { ProblemError, signPrincipal, type FieldFault } from '@sluice/service-kit';
 import { z } from 'zod';
 
@@ -22,11 +31,15 @@ export interface Change {
   readonly ifMatch?: string | undefined;
 }
 
-export type Changed<T> = ({ readonly kind: 'done' } & Asked<T>) | { readonly kind: 'conflict'; readonly body: unknown; readonly etag: string | undefined } | { readonly kind: 'missing' };
+export type Changed<T> =
+  | ({ readonly kind: 'done' } & Asked<T>)
+  | { readonly kind: 'conflict'; readonly body: unknown; readonly etag: string | undefined }
+  | { readonly kind: 'missing' };
 
 /**
- * What the BFF asks the control plane, always in a person's name, who is signed into each call. Every method throws a ProblemError 502 when it does
- * not answer as agreed, and 400 or 409 with the control plane's words for people when it refuses what the person sent.
+ * What the BFF asks the control plane, always in a person's name, who is signed into each call. Every method throws
+ * a ProblemError 502 when it does not answer as agreed, and 400 or 409 with the control plane's words for people
+ * when it refuses what the person sent.
  */
 export interface ControlPlane {
   /** The person; undefined when e-mail and password do not match. Throws 429 while the account is locked out. */
@@ -39,12 +52,20 @@ export interface ControlPlane {
   sessionsOf(principal: Principal): Promise<readonly OpenedSession[]>;
   /** Ends sessions of the person; harmless when they have ended. */
   endSessions(principal: Principal, tokenDigests: readonly string[]): Promise<void>;
-  /** Also ends every session of the person. Throws 400 with the field that is wrong, 429 while the account is locked out. */
+  /**
+   * Also ends every session of the person. Throws 400 with the field that is wrong, 429 while the account is locked
+   * out.
+   */
   changePassword(principal: Principal, request: ChangePasswordRequest): Promise<void>;
   /** Throws 401 for an invitation that is not valid or a wrong password, 429 while the account is locked out. */
   acceptInvitation(request: AcceptInvitationRequest): Promise<void>;
   /** Undefined when the workspace, or the thing in it, is not there. */
-  read<S extends z.ZodType>(schema: S, scope: Scope, path: string, query?: Readonly<Record<string, string>>): Promise<Asked<z.output<S>> | undefined>;
+  read<S extends z.ZodType>(
+    schema: S,
+    scope: Scope,
+    path: string,
+    query?: Readonly<Record<string, string>>,
+  ): Promise<Asked<z.output<S>> | undefined>;
   change<S extends z.ZodType>(schema: S, scope: Scope, change: Change): Promise<Changed<z.output<S>>>;
 }
 
@@ -59,7 +80,11 @@ export interface ControlPlaneOptions {
   onFault?: (fault: unknown) => void;
 }
 
-const Refusal = z.object({ title: z.string().optional(), detail: z.string().optional(), errors: z.array(z.object({ path: z.string(), message: z.string() })).default([]) });
+const Refusal = z.object({
+  title: z.string().optional(),
+  detail: z.string().optional(),
+  errors: z.array(z.object({ path: z.string(), message: z.string() })).default([]),
+});
 /** A test of a webhook waits for its receiver. */
 const SLOW_MS = 15_000;
 
@@ -74,7 +99,10 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
 
   function unavailable(fault: unknown): ProblemError {
     onFault(fault);
-    return new ProblemError(502, 'The control plane does not answer', { detail: 'Inference is not affected. Try again in a moment.', cause: fault });
+    return new ProblemError(502, 'The control plane does not answer', {
+      detail: 'Inference is not affected. Try again in a moment.',
+      cause: fault,
+    });
   }
 
   async function call(path: string, init: RequestInit, limitMs = timeoutMs): Promise<Answer> {
@@ -107,30 +135,48 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   function refusal({ status, headers, text }: Answer): ProblemError {
     if (status === 403) return new ProblemError(403, 'Your role in this workspace does not allow this');
     if (status === 429) return lockedOut(headers);
-    if (status !== 400 && status !== 409 && status !== 428) return unavailable(new Error(`the control plane answered ${status}`));
+    if (status !== 400 && status !== 409 && status !== 428)
+      return unavailable(new Error(`the control plane answered ${status}`));
     const { title, detail, errors } = parse(Refusal, text);
     const faults: FieldFault[] = errors.map(({ path, message }) => ({ path, message }));
-    return new ProblemError(status, title ?? 'The request was refused', { ...(detail === undefined ? {} : { detail }), ...(faults.length === 0 ? {} : { errors: faults }) });
+    return new ProblemError(status, title ?? 'The request was refused', {
+      ...(detail === undefined ? {} : { detail }),
+      ...(faults.length === 0 ? {} : { errors: faults }),
+    });
   }
 
-  const signed = (principal: Principal): Record<string, string> => ({ [PRINCIPAL_HEADER]: signPrincipal(principal, principalKey, clock) });
+  const signed = (principal: Principal): Record<string, string> => ({
+    [PRINCIPAL_HEADER]: signPrincipal(principal, principalKey, clock),
+  });
   const json = { 'content-type': 'application/json' };
   const pathOf = ({ slug }: Scope, path: string): string => `/internal/workspaces/${encodeURIComponent(slug)}${path}`;
   const etagOf = ({ headers }: Answer): string | undefined => headers.get('etag') ?? undefined;
 
   return {
     async signIn(email, password, address) {
-      const answer = await call('/internal/people/session', { method: 'POST', headers: json, body: JSON.stringify({ email, password, ...(address !== undefined && { address }) }) });
+      const answer = await call('/internal/people/session', {
+        method: 'POST',
+        headers: json,
+        body: JSON.stringify({ email, password, ...(address !== undefined && { address }) }),
+      });
       if (answer.status === 401) return undefined;
       if (answer.status !== 200) throw refusal(answer);
       return parse(Principal, answer.text);
     },
     async openSession(opened) {
-      const answer = await call('/internal/people/sessions', { method: 'POST', headers: json, body: JSON.stringify(opened) });
+      const answer = await call('/internal/people/sessions', {
+        method: 'POST',
+        headers: json,
+        body: JSON.stringify(opened),
+      });
       if (answer.status !== 204) throw refusal(answer);
     },
     async seenSession(tokenDigest) {
-      const answer = await call('/internal/people/sessions/seen', { method: 'POST', headers: json, body: JSON.stringify({ token_digest: tokenDigest }) });
+      const answer = await call('/internal/people/sessions/seen', {
+        method: 'POST',
+        headers: json,
+        body: JSON.stringify({ token_digest: tokenDigest }),
+      });
       if (answer.status === 404) return undefined;
       if (answer.status !== 200) throw refusal(answer);
       return parse(SeenSessionResponse, answer.text);
@@ -142,21 +188,36 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     },
     async endSessions(principal, tokenDigests) {
       if (tokenDigests.length === 0) return;
-      const answer = await call('/internal/people/sessions/ended', { method: 'POST', headers: { ...json, ...signed(principal) }, body: JSON.stringify({ token_digests: tokenDigests }) });
+      const answer = await call('/internal/people/sessions/ended', {
+        method: 'POST',
+        headers: { ...json, ...signed(principal) },
+        body: JSON.stringify({ token_digests: tokenDigests }),
+      });
       if (answer.status !== 204) throw refusal(answer);
     },
     async changePassword(principal, request) {
-      const answer = await call('/internal/people/password', { method: 'POST', headers: { ...json, ...signed(principal) }, body: JSON.stringify(request) });
+      const answer = await call('/internal/people/password', {
+        method: 'POST',
+        headers: { ...json, ...signed(principal) },
+        body: JSON.stringify(request),
+      });
       if (answer.status !== 204) throw refusal(answer);
     },
     async acceptInvitation(request) {
-      const answer = await call('/internal/people/invitations', { method: 'POST', headers: json, body: JSON.stringify(request) });
-      if (answer.status === 401) throw new ProblemError(401, 'The invitation is not valid, or the password is not that of the account');
+      const answer = await call('/internal/people/invitations', {
+        method: 'POST',
+        headers: json,
+        body: JSON.stringify(request),
+      });
+      if (answer.status === 401)
+        throw new ProblemError(401, 'The invitation is not valid, or the password is not that of the account');
       if (answer.status !== 204) throw refusal(answer);
     },
     async read(schema, scope, path, query = {}) {
       const search = new URLSearchParams(query).toString();
-      const answer = await call(`${pathOf(scope, path)}${search === '' ? '' : `?${search}`}`, { headers: signed(scope.principal) });
+      const answer = await call(`${pathOf(scope, path)}${search === '' ? '' : `?${search}`}`, {
+        headers: signed(scope.principal),
+      });
       if (answer.status === 404) return undefined;
       if (answer.status !== 200) throw refusal(answer);
       return { value: parse(schema, answer.text), etag: etagOf(answer) };
@@ -166,15 +227,24 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
         pathOf(scope, path),
         {
           method,
-          headers: { ...signed(scope.principal), ...(body === undefined ? {} : json), ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }) },
+          headers: {
+            ...signed(scope.principal),
+            ...(body === undefined ? {} : json),
+            ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }),
+          },
           ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         },
         Math.max(timeoutMs, SLOW_MS),
       );
       if (answer.status === 404) return { kind: 'missing' };
-      if (answer.status === 412) return { kind: 'conflict', body: parse(z.unknown(), answer.text), etag: etagOf(answer) };
+      if (answer.status === 412)
+        return { kind: 'conflict', body: parse(z.unknown(), answer.text), etag: etagOf(answer) };
       if (answer.status < 200 || answer.status > 204) throw refusal(answer);
-      return { kind: 'done', value: answer.status === 204 ? parse(schema, '{}') : parse(schema, answer.text), etag: etagOf(answer) };
+      return {
+        kind: 'done',
+        value: answer.status === 204 ? parse(schema, '{}') : parse(schema, answer.text),
+        etag: etagOf(answer),
+      };
     },
   };
 }

@@ -29,7 +29,18 @@ export interface BffDeps {
 }
 
 /** The console's backend as an Express application. */
-export function createBffApp({ logger, metrics, controlPlane, sessions, clock, gatewayUrl, principalKey, pool, allowedOrigins, allowedHosts }: BffDeps): Express {
+export function createBffApp({
+  logger,
+  metrics,
+  controlPlane,
+  sessions,
+  clock,
+  gatewayUrl,
+  principalKey,
+  pool,
+  allowedOrigins,
+  allowedHosts,
+}: BffDeps): Express {
   const routes = scopedRoutes({ gatewayUrl, principalKey, pool, clock });
   // The playground takes prompts; everything else is small.
   const app = createApp({ logger, jsonLimit: '2mb', ...(allowedHosts === undefined ? {} : { allowedHosts }) });

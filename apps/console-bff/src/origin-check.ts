@@ -4,8 +4,8 @@ import { ProblemError } from '@sluice/service-kit';
 const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Refuses writes that a browser sends for a page of another origin. Clients that are no browsers send neither `Origin` nor
- * `Sec-Fetch-Site` and pass.
+ * Refuses writes that a browser sends for a page of another origin. Clients that are no browsers send neither
+ * `Origin` nor `Sec-Fetch-Site` and pass.
  */
 export function originCheck(allowedOrigins: readonly string[]): RequestHandler {
   const allowed = new Set(allowedOrigins);
@@ -13,7 +13,8 @@ export function originCheck(allowedOrigins: readonly string[]): RequestHandler {
     if (!READS.has(req.method)) {
       const { origin } = req.headers;
       const site = req.headers['sec-fetch-site'];
-      const foreign = origin === undefined ? site !== undefined && site !== 'same-origin' && site !== 'none' : !allowed.has(origin);
+      const foreign =
+        origin === undefined ? site !== undefined && site !== 'same-origin' && site !== 'none' : !allowed.has(origin);
       if (foreign) throw new ProblemError(403, 'Requests from this origin are refused');
     }
     next();

@@ -14,7 +14,8 @@ export function createSessionOf(sessions: Pick<Sessions, 'find'>): SessionOf {
   return async (req) => {
     const token = sessionTokenOf(req);
     const session = token === undefined ? undefined : await sessions.find(token);
-    if (session === undefined) throw new ProblemError(401, 'Sign in first', { headers: { 'www-authenticate': 'Bearer' } });
+    if (session === undefined)
+      throw new ProblemError(401, 'Sign in first', { headers: { 'www-authenticate': 'Bearer' } });
     return session;
   };
 }

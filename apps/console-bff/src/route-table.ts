@@ -5,7 +5,12 @@ import { SETTING_ROUTES } from './routes/setting-routes.ts';
 import { USAGE_ROUTES } from './routes/usage-routes.ts';
 
 /**
- * Every route that shows or changes something of a workspace, but for the playground, which is made with its gateway. The application, its
- * description and the isolation tests are all made from this list.
+ * Every route that shows or changes something of a workspace, but for the playground, which is made with its
+ * gateway. The application, its description and the isolation tests are all made from this list.
  */
-export const SCOPED_ROUTES: readonly ScopedRoute[] = [...USAGE_ROUTES, ...ACCESS_ROUTES, ...SETTING_ROUTES, ...ALERT_ROUTES];
+export const SCOPED_ROUTES: readonly ScopedRoute[] = [
+  ...USAGE_ROUTES,
+  ...ACCESS_ROUTES,
+  ...SETTING_ROUTES,
+  ...ALERT_ROUTES,
+];

@@ -4,7 +4,10 @@ import { parseBody, parseQuery, ProblemError, requestIdOf } from '@sluice/servic
 import type { ControlPlane } from './control-plane.ts';
 import type { ScopedAnswer, ScopedRoute } from './routes/scoped-route.ts';
 
-/** The one answer for what is not there and for what belongs to somebody else; it says nothing of what was asked for. */
+/**
+ * The one answer for what is not there and for what belongs to somebody else; it says nothing of what was asked
+ * for.
+ */
 export function notFound(): ProblemError {
   return new ProblemError(404, 'Not found');
 }
@@ -24,12 +27,15 @@ export function scopedHandler(route: ScopedRoute, { controlPlane, principalOf, c
   return async function scoped(req, res) {
     const principal = await principalOf(req);
     const slug = req.query['workspace'];
-    if (typeof slug !== 'string') throw new ProblemError(400, 'Name one workspace', { detail: 'Add ?workspace=<slug> to the address.' });
+    if (typeof slug !== 'string')
+      throw new ProblemError(400, 'Name one workspace', { detail: 'Add ?workspace=<slug> to the address.' });
     const role = Object.hasOwn(principal.roles, slug) ? principal.roles[slug] : undefined;
     if (role === undefined) throw notFound();
     const permissions = ROLE_PERMISSIONS[role];
     if (!permissions.includes(route.permission)) {
-      throw new ProblemError(403, 'Your role in this workspace does not allow this', { detail: `It needs the permission ${route.permission}.` });
+      throw new ProblemError(403, 'Your role in this workspace does not allow this', {
+        detail: `It needs the permission ${route.permission}.`,
+      });
     }
     const call = {
       principal,
@@ -66,7 +72,10 @@ function send(route: ScopedRoute, answer: ScopedAnswer, res: Response): void {
         ...(answer.view as object),
       };
       if (answer.etag !== undefined) res.set('etag', answer.etag);
-      res.status(412).type('application/problem+json').send(JSON.stringify(route.conflict === undefined ? problem : route.conflict.parse(problem)));
+      res
+        .status(412)
+        .type('application/problem+json')
+        .send(JSON.stringify(route.conflict === undefined ? problem : route.conflict.parse(problem)));
       return;
     }
     case 'view':

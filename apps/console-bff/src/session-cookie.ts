@@ -15,7 +15,10 @@ export function sessionTokenOf(req: Request): string | undefined {
   return undefined;
 }
 
-/** Sets the cookie; for a page that came over TLS never to be sent without. A browser names the page's origin with every sign-in, also behind a proxy that ends the TLS. */
+/**
+ * Sets the cookie; for a page that came over TLS never to be sent without. A browser names the page's origin with
+ * every sign-in, also behind a proxy that ends the TLS.
+ */
 export function setSessionCookie(req: Request, res: Response, token: string, maxAgeMs: number): void {
   const secure = req.headers.origin?.startsWith('https://') === true;
   res.cookie(SESSION_COOKIE, token, { httpOnly: true, sameSite: 'lax', path: '/', maxAge: maxAgeMs, secure });

@@ -9,7 +9,11 @@ beforeEach(async () => {
 afterEach(() => bff.close());
 
 const signIn = (body: object, headers: Record<string, string> = {}) =>
-  fetch(`${bff.url}/api/session`, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) });
+  fetch(`${bff.url}/api/session`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
 const PERSON = { email: 'viewer@acme-prod', password: PASSWORD };
 
 describe('session', () => {
@@ -25,7 +29,9 @@ describe('session', () => {
       roles: { 'acme-prod': 'viewer' },
       permissions: { 'acme-prod': ['usage:read', 'policy:read'] },
     });
-    const who = await fetch(`${bff.url}/api/session`, { headers: { cookie: `sluice_operator=other; ${cookie.split(';')[0]}` } });
+    const who = await fetch(`${bff.url}/api/session`, {
+      headers: { cookie: `sluice_operator=other; ${cookie.split(';')[0]}` },
+    });
     expect(who.status).toBe(200);
     expect(await who.text()).not.toContain(SECRET_FIELD);
   });
@@ -72,16 +78,23 @@ describe('session', () => {
 });
 
 describe('the own password', () => {
-  const change = (token: string | undefined, body: object, headers: Record<string, string> = {}) => bff.ask(token, 'post', '/api/password', body, headers);
+  const change = (token: string | undefined, body: object, headers: Record<string, string> = {}) =>
+    bff.ask(token, 'post', '/api/password', body, headers);
   const GOOD = { old_password: PASSWORD, new_password: 'a new long password' };
 
   it('is changed in the name of the person who is signed in, and ends each of their sessions at once and nobody else’s', async () => {
-    const [one, two, other] = [await bff.signIn(PERSON.email), await bff.signIn(PERSON.email), await bff.signIn('admin@acme-prod')];
+    const [one, two, other] = [
+      await bff.signIn(PERSON.email),
+      await bff.signIn(PERSON.email),
+      await bff.signIn('admin@acme-prod'),
+    ];
     expect((await bff.ask(two, 'get', '/api/session')).status).toBe(200);
     const res = await change(one, GOOD);
     expect([res.status, res.headers.get('set-cookie')]).toEqual([204, expect.stringMatching(/^sluice_session=;/)]);
     expect(bff.upstream.lastPrincipal).toMatchObject({ userId: 'u-viewer@acme-prod' });
-    const after = await Promise.all([one, two, other].map(async (token) => (await bff.ask(token, 'get', '/api/session')).status));
+    const after = await Promise.all(
+      [one, two, other].map(async (token) => (await bff.ask(token, 'get', '/api/session')).status),
+    );
     expect(after).toEqual([401, 401, 200]);
   });
 
@@ -90,7 +103,10 @@ describe('the own password', () => {
     const wrong = await change(token, { ...GOOD, old_password: 'wrong' });
     expect([wrong.status, await wrong.json()]).toMatchObject([400, { errors: [{ path: 'old_password' }] }]);
     const short = await change(token, { ...GOOD, new_password: 'short' });
-    expect([short.status, await short.json()]).toMatchObject([400, { errors: [{ path: 'new_password', message: 'must have at least 12 characters' }] }]);
+    expect([short.status, await short.json()]).toMatchObject([
+      400,
+      { errors: [{ path: 'new_password', message: 'must have at least 12 characters' }] },
+    ]);
     expect((await bff.ask(token, 'get', '/api/session')).status).toBe(200);
   });
 

@@ -1,5 +1,11 @@
 import type { Express } from 'express';
-import { AcceptInvitationRequest, ChangePasswordRequest, SessionRequest, SessionsView, SessionView } from '@sluice/contracts';
+import {
+  AcceptInvitationRequest,
+  ChangePasswordRequest,
+  SessionRequest,
+  SessionsView,
+  SessionView,
+} from '@sluice/contracts';
 import { parseBody, ProblemError, type ApiRoute } from '@sluice/service-kit';
 import { z } from 'zod';
 import type { ControlPlane } from './control-plane.ts';
@@ -13,17 +19,65 @@ const Ended = z.strictObject({ ended: z.int().min(0) });
 
 /** Routes of the person alone, of no workspace. */
 export const SESSION_ROUTES: readonly ApiRoute[] = [
-  { method: 'post', path: '/api/session', summary: 'Signs in; sets the cookie, or answers a token when `bearer` is asked', auth: 'none', body: SessionRequest, response: SessionView },
-  { method: 'get', path: '/api/session', summary: 'Who is signed in, with roles and permissions', auth: 'session', response: SessionView },
+  {
+    method: 'post',
+    path: '/api/session',
+    summary: 'Signs in; sets the cookie, or answers a token when `bearer` is asked',
+    auth: 'none',
+    body: SessionRequest,
+    response: SessionView,
+  },
+  {
+    method: 'get',
+    path: '/api/session',
+    summary: 'Who is signed in, with roles and permissions',
+    auth: 'session',
+    response: SessionView,
+  },
   { method: 'delete', path: '/api/session', summary: 'Signs out', auth: 'session', status: 204 },
-  { method: 'get', path: '/api/sessions', summary: 'The own sessions, newest first', auth: 'session', response: SessionsView },
-  { method: 'delete', path: '/api/sessions', summary: 'Ends every own session but this one', auth: 'session', response: Ended },
-  { method: 'delete', path: '/api/sessions/:sessionId', summary: 'Ends one of the own sessions', auth: 'session', status: 204 },
-  { method: 'post', path: '/api/password', summary: 'Changes the own password and ends every own session, this one too', auth: 'session', body: ChangePasswordRequest, status: 204 },
-  { method: 'post', path: '/api/invitations', summary: 'Takes an invitation to a workspace', auth: 'none', body: AcceptInvitationRequest, status: 204 },
+  {
+    method: 'get',
+    path: '/api/sessions',
+    summary: 'The own sessions, newest first',
+    auth: 'session',
+    response: SessionsView,
+  },
+  {
+    method: 'delete',
+    path: '/api/sessions',
+    summary: 'Ends every own session but this one',
+    auth: 'session',
+    response: Ended,
+  },
+  {
+    method: 'delete',
+    path: '/api/sessions/:sessionId',
+    summary: 'Ends one of the own sessions',
+    auth: 'session',
+    status: 204,
+  },
+  {
+    method: 'post',
+    path: '/api/password',
+    summary: 'Changes the own password and ends every own session, this one too',
+    auth: 'session',
+    body: ChangePasswordRequest,
+    status: 204,
+  },
+  {
+    method: 'post',
+    path: '/api/invitations',
+    summary: 'Takes an invitation to a workspace',
+    auth: 'none',
+    body: AcceptInvitationRequest,
+    status: 204,
+  },
 ];
 
-export function addSessionRoutes(app: Express, { sessions, controlPlane, sessionOf }: { sessions: Sessions; controlPlane: ControlPlane; sessionOf: SessionOf }): void {
+export function addSessionRoutes(
+  app: Express,
+  { sessions, controlPlane, sessionOf }: { sessions: Sessions; controlPlane: ControlPlane; sessionOf: SessionOf },
+): void {
   app.post('/api/session', async (req, res) => {
     const body = parseBody(SessionRequest, req);
     const principal = await controlPlane.signIn(body.email ?? body.user ?? '', body.password, req.socket.remoteAddress);
@@ -31,7 +85,10 @@ export function addSessionRoutes(app: Express, { sessions, controlPlane, session
     const previous = sessionTokenOf(req);
     const replaced = previous === undefined ? undefined : await sessions.find(previous);
     if (replaced !== undefined) await sessions.end(replaced);
-    const token = await sessions.open(principal, { address: req.socket.remoteAddress, agent: req.headers['user-agent'] });
+    const token = await sessions.open(principal, {
+      address: req.socket.remoteAddress,
+      agent: req.headers['user-agent'],
+    });
     const view = projectSession(principal);
     if (body.bearer === true) {
       res.json(SessionView.parse({ ...view, token }));
@@ -55,15 +112,17 @@ export function addSessionRoutes(app: Express, { sessions, controlPlane, session
 
   app.get('/api/sessions', async (req, res) => {
     const { principal, session } = await sessionOf(req);
-    const rows = (await sessions.list(principal)).map(({ session_id, created_at, last_used_at, expires_at, address, agent }) => ({
-      session_id,
-      created_at,
-      last_used_at,
-      expires_at,
-      address,
-      agent,
-      current: session_id === session.session_id,
-    }));
+    const rows = (await sessions.list(principal)).map(
+      ({ session_id, created_at, last_used_at, expires_at, address, agent }) => ({
+        session_id,
+        created_at,
+        last_used_at,
+        expires_at,
+        address,
+        agent,
+        current: session_id === session.session_id,
+      }),
+    );
     res.json(SessionsView.parse({ rows }));
   });
 

@@ -26,7 +26,8 @@ class Keeper {
         if (session === undefined || Date.parse(session.expires_at) <= this.#clock.now()) return undefined;
         return { session, principal: { ...PERSON, userId: session.user_id, roles: this.roles } };
       }),
-    sessionsOf: async ({ userId }) => this.#there(() => [...this.kept.values()].filter(({ session }) => session.user_id === userId).toReversed()),
+    sessionsOf: async ({ userId }) =>
+      this.#there(() => [...this.kept.values()].filter(({ session }) => session.user_id === userId).toReversed()),
     endSessions: async ({ userId }, digests) =>
       this.#there(() => {
         for (const digest of digests) if (this.kept.get(digest)?.session.user_id === userId) this.kept.delete(digest);
@@ -41,7 +42,8 @@ class Keeper {
 
 let clock: FakeClock;
 let keeper: Keeper;
-const backend = (more: Partial<SessionsDeps> = {}) => createSessions({ clock, controlPlane: keeper.controlPlane, ...more });
+const backend = (more: Partial<SessionsDeps> = {}) =>
+  createSessions({ clock, controlPlane: keeper.controlPlane, ...more });
 beforeEach(() => {
   clock = createFakeClock(1_800_000_000_000);
   keeper = new Keeper(clock);
@@ -50,7 +52,10 @@ beforeEach(() => {
 describe('a session', () => {
   it('is known to every backend, also to one that was started later, and by its digest alone to the control plane', async () => {
     const token = await backend().open(PERSON, { address: '::1', agent: 'Firefox\u0007' });
-    expect(await backend().find(token)).toMatchObject({ principal: PERSON, session: { user_id: 'u1', address: '::1', agent: 'Firefox' } });
+    expect(await backend().find(token)).toMatchObject({
+      principal: PERSON,
+      session: { user_id: 'u1', address: '::1', agent: 'Firefox' },
+    });
     expect(JSON.stringify([...keeper.kept])).not.toContain(token);
   });
 
@@ -123,7 +128,11 @@ describe('a session', () => {
   });
 
   it('is asked for only by what can be a token', async () => {
-    expect([await backend().find(''), await backend().find('x'.repeat(44)), await backend().find(`${'x'.repeat(42)}"`)]).toEqual([undefined, undefined, undefined]);
+    expect([
+      await backend().find(''),
+      await backend().find('x'.repeat(44)),
+      await backend().find(`${'x'.repeat(42)}"`),
+    ]).toEqual([undefined, undefined, undefined]);
     expect(keeper.asked).toBe(0);
   });
 });
@@ -131,13 +140,22 @@ describe('a session', () => {
 describe('the sessions of a person', () => {
   it('are listed and ended, one or all others, and nobody else’s', async () => {
     const sessions = backend();
-    const [first, second, third, foreign] = [await sessions.open(PERSON), await sessions.open(PERSON), await sessions.open(PERSON), await sessions.open(OTHER)];
+    const [first, second, third, foreign] = [
+      await sessions.open(PERSON),
+      await sessions.open(PERSON),
+      await sessions.open(PERSON),
+      await sessions.open(OTHER),
+    ];
     const own = (await sessions.find(first)) as Session;
     const theirs = (await sessions.find(foreign)) as Session;
     expect(await sessions.list(PERSON)).toHaveLength(3);
     expect(await sessions.endById(PERSON, theirs.session.session_id)).toBe(false);
     expect(await sessions.endById(PERSON, ((await sessions.find(second)) as Session).session.session_id)).toBe(true);
     expect(await sessions.endOthers(own)).toBe(1);
-    expect(await Promise.all([first, second, third, foreign].map(async (token) => (await sessions.find(token)) !== undefined))).toEqual([true, false, false, true]);
+    expect(
+      await Promise.all(
+        [first, second, third, foreign].map(async (token) => (await sessions.find(token)) !== undefined),
+      ),
+    ).toEqual([true, false, false, true]);
   });
 });

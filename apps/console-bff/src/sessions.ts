@@ -10,15 +10,17 @@ export interface Session {
 }
 
 /**
- * The console's sessions. The control plane keeps them, so that a restart ends none and every backend knows all; this process remembers
- * those that are used. Methods throw what the control plane's methods throw, where nothing that is remembered can stand in.
+ * The console's sessions. The control plane keeps them, so that a restart ends none and every backend knows all;
+ * this process remembers those that are used. Methods throw what the control plane's methods throw, where nothing
+ * that is remembered can stand in.
  */
 export interface Sessions {
   /** A new session; the token is told once and kept as a digest. */
   open(principal: Principal, from?: { address?: string | undefined; agent?: string | undefined }): Promise<string>;
   /**
-   * The session that a token stands for, which counts as used; undefined once it ended. While the control plane does not answer, a session
-   * that was used here goes on with the roles that are known: there is nothing to be read without it.
+   * The session that a token stands for, which counts as used; undefined once it ended. While the control plane
+   * does not answer, a session that was used here goes on with the roles that are known: there is nothing to be
+   * read without it.
    */
   find(token: string): Promise<Session | undefined>;
   /** Ends it here at once, and everywhere as soon as the control plane hears of it. */
@@ -54,7 +56,12 @@ interface Known extends Session {
   readonly expiresMs: number;
 }
 
-export function createSessions({ clock, controlPlane, ttlMs = SESSION_TTL_MS, limit = 10_000 }: SessionsDeps): Sessions {
+export function createSessions({
+  clock,
+  controlPlane,
+  ttlMs = SESSION_TTL_MS,
+  limit = 10_000,
+}: SessionsDeps): Sessions {
   const known = new Map<string, Known>();
   const asking = new Map<string, Promise<Session | undefined>>();
   /** Sessions that have ended here and perhaps not at the control plane, and whose they were. */
@@ -117,7 +124,13 @@ export function createSessions({ clock, controlPlane, ttlMs = SESSION_TTL_MS, li
         last_used_at: instant(now),
         expires_at: instant(now + ttlMs),
         address: address?.slice(0, MAX_ADDRESS) ?? null,
-        agent: agent === undefined ? null : [...agent].filter((char) => char >= ' ').join('').slice(0, MAX_AGENT),
+        agent:
+          agent === undefined
+            ? null
+            : [...agent]
+                .filter((char) => char >= ' ')
+                .join('')
+                .slice(0, MAX_AGENT),
       };
       const tokenDigest = digestOf(token);
       await controlPlane.openSession({ token_digest: tokenDigest, session });
@@ -153,7 +166,9 @@ export function createSessions({ clock, controlPlane, ttlMs = SESSION_TTL_MS, li
       return true;
     },
     async endOthers({ principal, tokenDigest }) {
-      const others = (await controlPlane.sessionsOf(principal)).map(({ token_digest }) => token_digest).filter((digest) => digest !== tokenDigest);
+      const others = (await controlPlane.sessionsOf(principal))
+        .map(({ token_digest }) => token_digest)
+        .filter((digest) => digest !== tokenDigest);
       await endAll(principal, others);
       return others.length;
     },

@@ -9,7 +9,10 @@ describe('startBff', () => {
   it('serves on the ports of its stack, under loopback names only', async () => {
     const base = await freePortBase();
     const port = portsFrom(base).consoleBff;
-    const bff = await startBff({ env: { SLUICE_PORT_BASE: String(base), SLUICE_TOKEN_BFF: 't'.repeat(16), SLUICE_PRINCIPAL_KEY: 'k'.repeat(16) }, logger });
+    const bff = await startBff({
+      env: { SLUICE_PORT_BASE: String(base), SLUICE_TOKEN_BFF: 't'.repeat(16), SLUICE_PRINCIPAL_KEY: 'k'.repeat(16) },
+      logger,
+    });
     try {
       expect((await fetch(`http://localhost:${port}/health`)).status).toBe(200);
       expect((await rawRequest(port, 'GET /health HTTP/1.1\r\nhost: rebound.evil.test\r\n\r\n')).status).toBe(421);

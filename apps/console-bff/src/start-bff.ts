@@ -8,7 +8,15 @@ import { createPlaygroundPool } from './playground/pool.ts';
 import { createSessions } from './sessions.ts';
 
 const secret = z.string().min(16, 'must have at least 16 characters');
-const list = z.string().default('').transform((text) => text.split(',').map((part) => part.trim()).filter((part) => part !== ''));
+const list = z
+  .string()
+  .default('')
+  .transform((text) =>
+    text
+      .split(',')
+      .map((part) => part.trim())
+      .filter((part) => part !== ''),
+  );
 
 const BffEnv = z.object({
   ...SERVICE_ENV,
@@ -20,7 +28,13 @@ const BffEnv = z.object({
 });
 
 /** Boots the console's backend with its admin port. */
-export async function startBff({ env, logger }: { env: Record<string, string | undefined>; logger: Logger }): Promise<{ url: string; close(): Promise<void> }> {
+export async function startBff({
+  env,
+  logger,
+}: {
+  env: Record<string, string | undefined>;
+  logger: Logger;
+}): Promise<{ url: string; close(): Promise<void> }> {
   const config = loadConfig(BffEnv, env);
   const ports = portsFrom(config.SLUICE_PORT_BASE);
   const metrics = createMetrics({ service: 'console-bff', processMetrics: true });
@@ -46,12 +60,15 @@ export async function startBff({ env, logger }: { env: Record<string, string | u
     allowedHosts: origins.map((origin) => new URL(origin).host),
   });
   const server = await listen(app, { host: config.HOST, port: ports.consoleBff });
-  const admin = await startAdminServer({ host: config.HOST, port: ports.consoleBffAdmin, metrics, ready: () => ({ ready: true, detail: {} }) }).catch(
-    async (error: unknown) => {
-      await server.close();
-      throw error;
-    },
-  );
+  const admin = await startAdminServer({
+    host: config.HOST,
+    port: ports.consoleBffAdmin,
+    metrics,
+    ready: () => ({ ready: true, detail: {} }),
+  }).catch(async (error: unknown) => {
+    await server.close();
+    throw error;
+  });
   return {
     url: server.url,
     async close() {

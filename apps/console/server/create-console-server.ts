@@ -20,7 +20,8 @@ const HEADERS = {
   'cross-origin-resource-policy': 'same-origin',
 };
 
-const NOT_BUILT = 'The console is not built yet. Run `npm run build --workspace @sluice/console` and reload this page.\n';
+const NOT_BUILT =
+  'The console is not built yet. Run `npm run build --workspace @sluice/console` and reload this page.\n';
 
 /** Serves the built console and passes `/api` on to its backend. It does not listen. */
 export function createConsoleServer({ dist, bffUrl, extraHosts = [] }: ConsoleServerOptions): Server {

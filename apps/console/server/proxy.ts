@@ -1,7 +1,18 @@
 import { request, type IncomingMessage, type ServerResponse } from 'node:http';
 import { randomUUID } from 'node:crypto';
 
-const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'host']);
+const HOP_BY_HOP = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'host',
+]);
 
 /** Passes a request on to the console's backend and its answer back; 502 when the backend does not answer. */
 export function proxyTo(bffUrl: string, req: IncomingMessage, res: ServerResponse): void {
@@ -21,7 +32,12 @@ export function proxyTo(bffUrl: string, req: IncomingMessage, res: ServerRespons
       res.destroy();
       return;
     }
-    const problem = { type: 'about:blank', title: 'The console’s backend does not answer', status: 502, request_id: randomUUID() };
+    const problem = {
+      type: 'about:blank',
+      title: 'The console’s backend does not answer',
+      status: 502,
+      request_id: randomUUID(),
+    };
     res.writeHead(502, { 'content-type': 'application/problem+json', 'cache-control': 'no-store' });
     res.end(JSON.stringify(problem));
   });

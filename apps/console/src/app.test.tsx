@@ -31,12 +31,17 @@ describe('signing in', () => {
     await user.type(await screen.findByLabelText('E-mail address'), 'ada@acme.example');
     await user.type(screen.getByLabelText('Password'), 'guess');
     await user.click(screen.getByRole('button', { name: 'Sign in' }));
-    expect((await screen.findByRole('alert')).textContent).toMatch(/Too many failed attempts.*Try again in 1 min (30|29) s/);
+    expect((await screen.findByRole('alert')).textContent).toMatch(
+      /Too many failed attempts.*Try again in 1 min (30|29) s/,
+    );
     expect(screen.getByRole<HTMLButtonElement>('button', { name: 'Sign in' }).disabled).toBe(true);
   });
 
   it('is asked for again when the session ends on another page, and what was shown is gone', async () => {
-    const { user } = showConsole('/acme-prod/overview', ({ routes }) => (routes['GET /api/keys'] = problem(401, 'Sign in first')));
+    const { user } = showConsole(
+      '/acme-prod/overview',
+      ({ routes }) => (routes['GET /api/keys'] = problem(401, 'Sign in first')),
+    );
     await screen.findByText('48,211');
     await user.click(screen.getByRole('link', { name: 'API keys' }));
     expect(await screen.findByLabelText('Password')).toBeTruthy();
@@ -45,7 +50,10 @@ describe('signing in', () => {
   });
 
   it('ends here when the person signs out, even if the backend does not answer', async () => {
-    const { user } = showConsole('/acme-prod/overview', ({ routes }) => (routes['DELETE /api/session'] = problem(503, 'Down')));
+    const { user } = showConsole(
+      '/acme-prod/overview',
+      ({ routes }) => (routes['DELETE /api/session'] = problem(503, 'Down')),
+    );
     await user.click(await screen.findByRole('button', { name: 'Sign out' }));
     expect(await screen.findByLabelText('Password')).toBeTruthy();
     expect(screen.queryByText(/Your session has ended/)).toBeNull();
@@ -56,7 +64,9 @@ describe('what a person is offered', () => {
   it('are the pages that the role includes, and no other', async () => {
     showConsole('/acme-staging/overview');
     await screen.findByText('48,211');
-    const links = within(screen.getByRole('navigation', { name: 'Pages' })).getAllByRole('link').map((link) => link.textContent);
+    const links = within(screen.getByRole('navigation', { name: 'Pages' }))
+      .getAllByRole('link')
+      .map((link) => link.textContent);
     expect(links).toEqual(['Overview', 'Usage and cost', 'Alerts and webhooks', 'Limits and policy']);
   });
 
@@ -71,7 +81,9 @@ describe('what a person is offered', () => {
     const { bff, user } = showConsole('/acme-prod/usage');
     await screen.findByText('sim-medium', { selector: 'td span' });
     await user.selectOptions(screen.getByLabelText('Workspace'), 'acme-staging');
-    await waitFor(() => expect(bff.asked.some((call) => call.startsWith('GET /api/usage?workspace=acme-staging'))).toBe(true));
+    await waitFor(() =>
+      expect(bff.asked.some((call) => call.startsWith('GET /api/usage?workspace=acme-staging'))).toBe(true),
+    );
     expect(window.location.pathname).toBe('/acme-staging/usage');
   });
 
@@ -99,7 +111,9 @@ describe('what a person is offered', () => {
 
   it('roles and permissions are told as they are', () => {
     for (const permission of PERMISSIONS) {
-      const roles = Object.entries(ROLE_PERMISSIONS).flatMap(([role, held]) => (held.includes(permission) ? [role] : []));
+      const roles = Object.entries(ROLE_PERMISSIONS).flatMap(([role, held]) =>
+        held.includes(permission) ? [role] : [],
+      );
       expect([permission, ...PERMISSION_WORDS[permission].roles]).toEqual([permission, ...roles]);
     }
   });
@@ -118,7 +132,9 @@ describe.each(PAGES.map(({ id }) => id))('the page %s', (id) => {
 
   it('says that it loads, then that the control plane does not answer, and asks again when told to', async () => {
     const { bff, user } = showConsole(`/acme-prod/${id}`, ({ routes }) => {
-      for (const call of Object.keys(routes)) if (call.startsWith('GET ') && call !== 'GET /api/session') routes[call] = problem(503, 'The control plane does not answer');
+      for (const call of Object.keys(routes))
+        if (call.startsWith('GET ') && call !== 'GET /api/session')
+          routes[call] = problem(503, 'The control plane does not answer');
     });
     const alerts = await screen.findAllByText('The control plane does not answer.');
     expect(alerts[0]?.closest('[role=alert]')?.textContent).toContain('Calls to your models go on');
@@ -137,6 +153,15 @@ it('keeps the last known figures when the control plane goes away, and says how 
 });
 
 it('shows what the operator has switched off, at once and in words', async () => {
-  showConsole('/acme-prod/overview', ({ routes }) => (routes['GET /api/overview'] = { status: 200, body: { ...OVERVIEW, kill_switches: [{ scope: 'workspace', target: 'acme-prod', message: 'Unpaid bill.' }] } }));
-  expect((await screen.findByRole('alert')).textContent).toBe('Calls of this workspace are switched off by the operator. Unpaid bill.');
+  showConsole(
+    '/acme-prod/overview',
+    ({ routes }) =>
+      (routes['GET /api/overview'] = {
+        status: 200,
+        body: { ...OVERVIEW, kill_switches: [{ scope: 'workspace', target: 'acme-prod', message: 'Unpaid bill.' }] },
+      }),
+  );
+  expect((await screen.findByRole('alert')).textContent).toBe(
+    'Calls of this workspace are switched off by the operator. Unpaid bill.',
+  );
 });

@@ -12,7 +12,8 @@ let server: Server;
 let url = '';
 const seen: string[] = [];
 
-const start = (s: Server) => new Promise<number>((resolve) => void s.listen(0, '127.0.0.1', () => resolve((s.address() as AddressInfo).port)));
+const start = (s: Server) =>
+  new Promise<number>((resolve) => void s.listen(0, '127.0.0.1', () => resolve((s.address() as AddressInfo).port)));
 const stop = (s: Server) => {
   s.closeAllConnections();
   return new Promise((resolve) => s.close(resolve));
@@ -57,21 +58,38 @@ describe('console server', () => {
     for (const path of ['/', '/acme-prod/usage', '/a?b=c.d']) {
       const res = await fetch(url + path);
       expect([res.status, await res.text()]).toEqual([200, '<title>page</title>']);
-      expect(res.headers.get('content-security-policy')).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
+      expect(res.headers.get('content-security-policy')).toContain(
+        "default-src 'none'; script-src 'self'; style-src 'self'",
+      );
     }
     const asset = await fetch(`${url}/assets/a.js`);
-    expect([asset.headers.get('content-type'), asset.headers.get('cache-control')]).toEqual(['text/javascript; charset=utf-8', 'public, max-age=31536000, immutable']);
+    expect([asset.headers.get('content-type'), asset.headers.get('cache-control')]).toEqual([
+      'text/javascript; charset=utf-8',
+      'public, max-age=31536000, immutable',
+    ]);
     expect((await fetch(`${url}/assets/none.js`)).status).toBe(404);
   });
 
-  it.each(['/../secret.txt', '/%2e%2e/secret.txt', '/assets/..%2f..%2fsecret.txt', '/..%5csecret.txt', '/%00', '/%zz', '//../secret.txt'])('refuses %s', async (path) => {
+  it.each([
+    '/../secret.txt',
+    '/%2e%2e/secret.txt',
+    '/assets/..%2f..%2fsecret.txt',
+    '/..%5csecret.txt',
+    '/%00',
+    '/%zz',
+    '//../secret.txt',
+  ])('refuses %s', async (path) => {
     const answer = await raw(path);
     expect(answer).toMatch(/^HTTP\/1\.1 (400|404) /);
     expect(answer).not.toContain('sekret');
   });
 
   it('passes the API on, both ways, with cookies', async () => {
-    const res = await fetch(`${url}/api/session?x=1`, { method: 'POST', body: 'ping', headers: { cookie: 'sluice_session=y' } });
+    const res = await fetch(`${url}/api/session?x=1`, {
+      method: 'POST',
+      body: 'ping',
+      headers: { cookie: 'sluice_session=y' },
+    });
     expect([res.status, res.headers.get('set-cookie'), await res.text()]).toEqual([418, 'sluice_session=x', 'ping']);
     expect(seen).toEqual([`POST /api/session?x=1 sluice_session=y 127.0.0.1:${(bff.address() as AddressInfo).port}`]);
   });

@@ -11,7 +11,11 @@ describe('overview', () => {
   it('shows how full each quota is, the fullest first, and what happens at its end', async () => {
     showConsole('/acme-prod/overview');
     const meters = await screen.findAllByRole('meter');
-    expect(meters.map((meter) => meter.getAttribute('aria-label'))).toEqual(['Burst guard, this workspace', 'Daily spend, this workspace', 'Monthly tokens, all workspaces together']);
+    expect(meters.map((meter) => meter.getAttribute('aria-label'))).toEqual([
+      'Burst guard, this workspace',
+      'Daily spend, this workspace',
+      'Monthly tokens, all workspaces together',
+    ]);
     expect(screen.getByText('used up: calls are refused')).toBeTruthy();
     expect(screen.getByText('$43.11 of $50.00, calendar day')).toBeTruthy();
   });
@@ -28,13 +32,21 @@ describe('requests', () => {
   it('says of each refusal why, by which limit, how often, and what to do', async () => {
     showConsole('/acme-prod/requests');
     const row = (await screen.findByText('14 calls')).closest('tr') as HTMLElement;
-    expect(row.textContent).toMatch(/rate limit14 calls429 throttled.*More than 20 requests a second.*\(requests, limit of this workspace\).*Spread calls out/);
-    expect(within(row).getByRole('link').getAttribute('href')).toBe('/acme-prod/requests/req_01JQZ3W8K0CCCCCCCCCCCCCCCC');
+    expect(row.textContent).toMatch(
+      /rate limit14 calls429 throttled.*More than 20 requests a second.*\(requests, limit of this workspace\).*Spread calls out/,
+    );
+    expect(within(row).getByRole('link').getAttribute('href')).toBe(
+      '/acme-prod/requests/req_01JQZ3W8K0CCCCCCCCCCCCCCCC',
+    );
   });
 
   it('filters by what the address says and leads to a request by its id', async () => {
     const { bff, user } = showConsole('/acme-prod/requests?outcome=quota&first=2026-03-01&last=2026-03-02');
-    await waitFor(() => expect(bff.asked.find((call) => call.startsWith('GET /api/requests?'))).toBe('GET /api/requests?workspace=acme-prod&outcome=quota&from=2026-03-01T00%3A00%3A00.000Z&to=2026-03-03T00%3A00%3A00.000Z'));
+    await waitFor(() =>
+      expect(bff.asked.find((call) => call.startsWith('GET /api/requests?'))).toBe(
+        'GET /api/requests?workspace=acme-prod&outcome=quota&from=2026-03-01T00%3A00%3A00.000Z&to=2026-03-03T00%3A00%3A00.000Z',
+      ),
+    );
     await user.type(screen.getByLabelText('Request id'), 'req_01JQZ3W8K0BBBBBBBBBBBBBBBB{enter}');
     expect(await screen.findByText('waited for a model')).toBeTruthy();
     expect(screen.getByText('primary').closest('tr')?.textContent).toContain('timeout');
@@ -42,13 +54,19 @@ describe('requests', () => {
   });
 
   it('a request that is not of this workspace is told like one that does not exist', async () => {
-    showConsole('/acme-prod/requests/req_other', ({ routes }) => (routes['GET /api/requests/:id'] = problem(404, 'Not found')));
+    showConsole(
+      '/acme-prod/requests/req_other',
+      ({ routes }) => (routes['GET /api/requests/:id'] = problem(404, 'Not found')),
+    );
     expect(await screen.findByText('There is no request of this id in this workspace.')).toBeTruthy();
   });
 
   it('shows older ones when asked, and keeps what is shown when that fails', async () => {
     const { user } = showConsole('/acme-prod/requests', ({ routes }) => {
-      routes['GET /api/requests'] = ({ query }) => (query.get('cursor') === null ? { status: 200, body: { rows: REQUESTS.slice(0, 1), next_cursor: 'c' } } : problem(500, 'Failed'));
+      routes['GET /api/requests'] = ({ query }) =>
+        query.get('cursor') === null
+          ? { status: 200, body: { rows: REQUESTS.slice(0, 1), next_cursor: 'c' } }
+          : problem(500, 'Failed');
     });
     await user.click(await screen.findByRole('button', { name: 'Show older' }));
     expect((await screen.findByRole('alert')).textContent).toContain('Failed');
@@ -58,7 +76,14 @@ describe('requests', () => {
 
 describe('API keys', () => {
   it('a new key is shown once, copied, and forgotten when it is stored', async () => {
-    const { bff, user } = showConsole('/acme-prod/keys', ({ routes }) => (routes['POST /api/keys'] = { status: 201, body: { key_id: 'acmeKey00003', key: 'sk-sluice-once', name: 'ci' } }));
+    const { bff, user } = showConsole(
+      '/acme-prod/keys',
+      ({ routes }) =>
+        (routes['POST /api/keys'] = {
+          status: 201,
+          body: { key_id: 'acmeKey00003', key: 'sk-sluice-once', name: 'ci' },
+        }),
+    );
     await user.type(await screen.findByLabelText('Name'), 'ci');
     await user.type(screen.getByLabelText('Models'), 'sim-small, sim-medium');
     await user.click(screen.getByRole('button', { name: 'Make key' }));
@@ -71,7 +96,13 @@ describe('API keys', () => {
   });
 
   it('says beside the field what is wrong with a new key', async () => {
-    const { user } = showConsole('/acme-prod/keys', ({ routes }) => (routes['POST /api/keys'] = problem(400, 'This key cannot be made', { errors: [{ path: 'allow_models', message: 'there is no model gone' }] })));
+    const { user } = showConsole(
+      '/acme-prod/keys',
+      ({ routes }) =>
+        (routes['POST /api/keys'] = problem(400, 'This key cannot be made', {
+          errors: [{ path: 'allow_models', message: 'there is no model gone' }],
+        })),
+    );
     await user.type(await screen.findByLabelText('Name'), 'ci');
     await user.click(screen.getByRole('button', { name: 'Make key' }));
     expect(await screen.findByText('there is no model gone')).toBeTruthy();
@@ -79,7 +110,10 @@ describe('API keys', () => {
   });
 
   it('revokes only after asking once more', async () => {
-    const { bff, user } = showConsole('/acme-prod/keys', ({ routes }) => (routes['DELETE /api/keys/:id'] = { status: 204 }));
+    const { bff, user } = showConsole(
+      '/acme-prod/keys',
+      ({ routes }) => (routes['DELETE /api/keys/:id'] = { status: 204 }),
+    );
     await user.click(await screen.findByRole('button', { name: 'Revoke production backend' }));
     expect(bff.asked.some((call) => call.startsWith('DELETE'))).toBe(false);
     await user.click(screen.getByRole('button', { name: 'Revoke for good' }));
@@ -87,19 +121,52 @@ describe('API keys', () => {
   });
 
   it('a replacement may do the same for as long, and the old key stays until it is revoked', async () => {
-    const { bff, user } = showConsole('/acme-prod/keys', ({ routes }) => (routes['POST /api/keys'] = { status: 201, body: { key_id: 'acmeKey00003', key: 'sk-sluice-next', name: 'production backend' } }));
+    const { bff, user } = showConsole(
+      '/acme-prod/keys',
+      ({ routes }) =>
+        (routes['POST /api/keys'] = {
+          status: 201,
+          body: { key_id: 'acmeKey00003', key: 'sk-sluice-next', name: 'production backend' },
+        }),
+    );
     await user.click(await screen.findByRole('button', { name: 'Replace production backend' }));
     await user.click(screen.getByRole('button', { name: 'Make the new key' }));
-    expect((await screen.findByRole('region', { name: /is ready/ })).textContent).toMatch(/sk-sluice-next.*old key acmeKey00001 still works/);
+    expect((await screen.findByRole('region', { name: /is ready/ })).textContent).toMatch(
+      /sk-sluice-next.*old key acmeKey00001 still works/,
+    );
     expect(bff.asked.some((call) => call.startsWith('DELETE'))).toBe(false);
-    expect(replacementOf({ ...(KEYS.rows[1] as (typeof KEYS.rows)[number]), created_at: '2026-01-01T00:00:00.000Z', expires_at: '2026-01-31T00:00:00.000Z' }, Date.parse('2026-03-01T00:00:00.000Z'))).toEqual({ name: 'ci', expires_at: '2026-03-31T00:00:00.000Z', allow_models: ['sim-small'], allow_addresses: ['203.0.113.0/24'] });
+    expect(
+      replacementOf(
+        {
+          ...(KEYS.rows[1] as (typeof KEYS.rows)[number]),
+          created_at: '2026-01-01T00:00:00.000Z',
+          expires_at: '2026-01-31T00:00:00.000Z',
+        },
+        Date.parse('2026-03-01T00:00:00.000Z'),
+      ),
+    ).toEqual({
+      name: 'ci',
+      expires_at: '2026-03-31T00:00:00.000Z',
+      allow_models: ['sim-small'],
+      allow_addresses: ['203.0.113.0/24'],
+    });
   });
 });
 
 describe('members', () => {
   it('an invitation is a link whose secret no server sees when it is opened', async () => {
     const { user } = showConsole('/acme-prod/members', ({ routes }) => {
-      routes['POST /api/members'] = { status: 201, body: { member_id: 'm4', email: 'eve@new.example', role: 'viewer', status: 'invited', invitation: 'inv-0123456789abcdefghij', expires_at: null } };
+      routes['POST /api/members'] = {
+        status: 201,
+        body: {
+          member_id: 'm4',
+          email: 'eve@new.example',
+          role: 'viewer',
+          status: 'invited',
+          invitation: 'inv-0123456789abcdefghij',
+          expires_at: null,
+        },
+      };
     });
     await user.type(await screen.findByLabelText('E-mail address'), 'eve@new.example');
     await user.click(screen.getByRole('button', { name: 'Add' }));
@@ -108,19 +175,32 @@ describe('members', () => {
   });
 
   it('a role that cannot be changed stays, with the reason beside it', async () => {
-    const { user } = showConsole('/acme-prod/members', ({ routes }) => (routes['PUT /api/members/:id'] = problem(409, 'The last admin cannot give up the role')));
+    const { user } = showConsole(
+      '/acme-prod/members',
+      ({ routes }) => (routes['PUT /api/members/:id'] = problem(409, 'The last admin cannot give up the role')),
+    );
     await user.selectOptions(await screen.findByLabelText('Role of ada@acme.example'), 'viewer');
     expect((await screen.findByRole('alert')).textContent).toContain('The last admin');
-    await waitFor(() => expect(screen.getByLabelText<HTMLSelectElement>('Role of ada@acme.example').value).toBe('admin'));
+    await waitFor(() =>
+      expect(screen.getByLabelText<HTMLSelectElement>('Role of ada@acme.example').value).toBe('admin'),
+    );
     expect(MEMBERS.rows[0]?.role).toBe('admin');
   });
 
   it('who opens the link sets a password and may then sign in', async () => {
-    const { bff, user } = showConsole('/join#inv-0123456789abcdefghij', ({ routes }) => (routes['POST /api/invitations'] = { status: 204 }));
+    const { bff, user } = showConsole(
+      '/join#inv-0123456789abcdefghij',
+      ({ routes }) => (routes['POST /api/invitations'] = { status: 204 }),
+    );
     await user.type(await screen.findByLabelText('Password'), 'correct horse battery');
     await user.click(screen.getByRole('button', { name: 'Join' }));
     await screen.findByText(/Done\./);
-    expect(bff.sent).toEqual([{ call: 'POST /api/invitations', body: { invitation: 'inv-0123456789abcdefghij', password: 'correct horse battery' } }]);
+    expect(bff.sent).toEqual([
+      {
+        call: 'POST /api/invitations',
+        body: { invitation: 'inv-0123456789abcdefghij', password: 'correct horse battery' },
+      },
+    ]);
   });
 });
 
@@ -129,7 +209,9 @@ describe('billing', () => {
     showConsole('/acme-prod/billing');
     expect((await screen.findByText('due so far this month')).parentElement?.textContent).toContain('$2,044.60');
     expect(screen.getByText(/As it goes now, the cap is reached/)).toBeTruthy();
-    expect(screen.getByRole('link', { name: 'Statement of February 2026 as CSV' }).getAttribute('href')).toBe('/api/billing/statement?workspace=acme-prod&month=2026-02&format=csv');
+    expect(screen.getByRole('link', { name: 'Statement of February 2026 as CSV' }).getAttribute('href')).toBe(
+      '/api/billing/statement?workspace=acme-prod&month=2026-02&format=csv',
+    );
   });
 
   it('saves a new cap in whole nanodollars on top of what was read', async () => {
@@ -143,7 +225,9 @@ describe('billing', () => {
     await user.clear(await screen.findByLabelText('New cap, dollars a month'));
     await user.type(screen.getByLabelText('New cap, dollars a month'), '1,250.10');
     await user.click(screen.getByRole('button', { name: 'Save cap' }));
-    await waitFor(() => expect(bff.sent).toEqual([{ call: 'PUT /api/billing', body: { overage_cap_nanousd: 1_250_100_000_000 } }]));
+    await waitFor(() =>
+      expect(bff.sent).toEqual([{ call: 'PUT /api/billing', body: { overage_cap_nanousd: 1_250_100_000_000 } }]),
+    );
     expect(ifMatch).toBe('"3"');
   });
 
@@ -173,12 +257,21 @@ describe('alerts and webhooks', () => {
   });
 
   it('a new webhook shows its secret once, and a refused address says why at its field', async () => {
-    const { bff, user } = showConsole('/acme-prod/alerts', ({ routes }) => (routes['POST /api/webhooks'] = problem(400, 'This webhook cannot be made', { errors: [{ path: 'url', message: 'is an address of a private network' }] })));
+    const { bff, user } = showConsole(
+      '/acme-prod/alerts',
+      ({ routes }) =>
+        (routes['POST /api/webhooks'] = problem(400, 'This webhook cannot be made', {
+          errors: [{ path: 'url', message: 'is an address of a private network' }],
+        })),
+    );
     await user.click(await screen.findByRole('button', { name: 'Add a webhook' }));
     await user.type(screen.getByLabelText('Address'), 'https://10.0.0.1/x');
     await user.click(screen.getByRole('button', { name: 'Add webhook' }));
     expect(await screen.findByText('is an address of a private network')).toBeTruthy();
-    bff.routes['POST /api/webhooks'] = { status: 201, body: { ...WEBHOOKS.rows[0], webhook_id: 'w2', secret: 'whsec_once' } };
+    bff.routes['POST /api/webhooks'] = {
+      status: 201,
+      body: { ...WEBHOOKS.rows[0], webhook_id: 'w2', secret: 'whsec_once' },
+    };
     await user.click(screen.getByRole('button', { name: 'Add webhook' }));
     expect(await screen.findByText('whsec_once')).toBeTruthy();
   });
@@ -200,10 +293,15 @@ describe('the own password', () => {
   }
 
   it('is changed with the old one; then the person is told so, signed out, and signs in again', async () => {
-    const { bff, user } = showConsole('/acme-prod/account', ({ routes }) => (routes['POST /api/password'] = { status: 204 }));
+    const { bff, user } = showConsole(
+      '/acme-prod/account',
+      ({ routes }) => (routes['POST /api/password'] = { status: 204 }),
+    );
     await fill(user);
     expect(await screen.findByText(/Your password is changed, and you are signed out everywhere/)).toBeTruthy();
-    expect(bff.sent).toEqual([{ call: 'POST /api/password', body: { old_password: 'the old one', new_password: 'a new long password' } }]);
+    expect(bff.sent).toEqual([
+      { call: 'POST /api/password', body: { old_password: 'the old one', new_password: 'a new long password' } },
+    ]);
     await user.type(screen.getByLabelText('E-mail address'), 'ada@acme.example');
     await user.type(screen.getByLabelText('Password'), 'a new long password');
     await user.click(screen.getByRole('button', { name: 'Sign in' }));
@@ -212,12 +310,16 @@ describe('the own password', () => {
 
   it('stays when the old one is wrong, which is said at its field, and the person stays signed in', async () => {
     const { user } = showConsole('/acme-prod/account', ({ routes }) => {
-      routes['POST /api/password'] = problem(400, 'The password was not changed', { errors: [{ path: 'old_password', message: 'is not the password you have' }] });
+      routes['POST /api/password'] = problem(400, 'The password was not changed', {
+        errors: [{ path: 'old_password', message: 'is not the password you have' }],
+      });
     });
     await fill(user);
     const field = await screen.findByLabelText('Password now');
     await waitFor(() => expect(field.getAttribute('aria-invalid')).toBe('true'));
-    expect(document.getElementById(field.getAttribute('aria-describedby') ?? '')?.textContent).toBe('is not the password you have');
+    expect(document.getElementById(field.getAttribute('aria-describedby') ?? '')?.textContent).toBe(
+      'is not the password you have',
+    );
   });
 
   it('is not sent while the two new ones differ', async () => {

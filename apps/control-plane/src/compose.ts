@@ -1,5 +1,24 @@
-import { declaredQueue, declareTopology, portsFrom, systemClock, TOPOLOGY, type Clock, type EventPublisher, type SeedFile } from '@sluice/contracts';
-import { checkConsumers, createSnsPublisher, createSpineClients, createSqsConsumer, discardDeadLetters, readDeadLetters, readQueueStates, redrive, sendToQueue } from '@sluice/events';
+import {
+  declaredQueue,
+  declareTopology,
+  portsFrom,
+  systemClock,
+  TOPOLOGY,
+  type Clock,
+  type EventPublisher,
+  type SeedFile,
+} from '@sluice/contracts';
+import {
+  checkConsumers,
+  createSnsPublisher,
+  createSpineClients,
+  createSqsConsumer,
+  discardDeadLetters,
+  readDeadLetters,
+  readQueueStates,
+  redrive,
+  sendToQueue,
+} from '@sluice/events';
 import { createIds, createMetrics, listen, secretBoxFrom, startAdminServer, type Logger } from '@sluice/service-kit';
 import { createPostgresOperatorAccounts, createPostgresPersonAccounts } from './accounts/postgres-accounts.ts';
 import { createRouteMetrics } from './api/route-metrics.ts';
@@ -46,7 +65,11 @@ const ANOMALIES_SHOWN = 50;
 const CORE_TOPOLOGY = declareTopology([]);
 
 /** Starts the control plane of this environment: database, spine, consumers, both ports. */
-export async function startControlPlane({ env, logger, consoleDir }: StartOptions): Promise<{ readonly url: string; close(): Promise<void> }> {
+export async function startControlPlane({
+  env,
+  logger,
+  consoleDir,
+}: StartOptions): Promise<{ readonly url: string; close(): Promise<void> }> {
   const clock = systemClock;
   const secretBox = secretBoxFrom({ key: env.SLUICE_DATA_KEY, file: env.SLUICE_DATA_KEY_FILE });
   const seed = env.SLUICE_SEED_FILE === undefined ? undefined : await readSeedFile(env.SLUICE_SEED_FILE);
@@ -69,9 +92,19 @@ export async function startControlPlane({ env, logger, consoleDir }: StartOption
     ledger,
     db: database.db,
     clock,
-    consumerFactory: (name, handler) => createSqsConsumer({ spine, queue: declaredQueue(CORE_TOPOLOGY, name), handler, logger, receivers: name === 'metering' ? METERING_RECEIVERS : 1, ready: () => database.healthy(), onBatch: (batch) => spineMetrics.batch(name, batch) }),
+    consumerFactory: (name, handler) =>
+      createSqsConsumer({
+        spine,
+        queue: declaredQueue(CORE_TOPOLOGY, name),
+        handler,
+        logger,
+        receivers: name === 'metering' ? METERING_RECEIVERS : 1,
+        ready: () => database.healthy(),
+        onBatch: (batch) => spineMetrics.batch(name, batch),
+      }),
   });
-  const topology = () => declareTopology(plane.exports.list.filter(({ state }) => state !== 'pending').map(({ tenant }) => tenant));
+  const topology = () =>
+    declareTopology(plane.exports.list.filter(({ state }) => state !== 'pending').map(({ tenant }) => tenant));
   const queues = createQueueAdmin({
     clock,
     topology,
@@ -85,8 +118,25 @@ export async function startControlPlane({ env, logger, consoleDir }: StartOption
     discard: (queue, ids) => discardDeadLetters(queue, spine, ids),
     onRedrive: spineMetrics.redriven,
   });
-  const poison = createPoisonSender({ topology: TOPOLOGY, publisher, clock, newId: createIds({ clock }).ulid, sendToQueue: (queue, messages) => sendToQueue(queue, spine, messages) });
-  const ports = controlPlanePorts({ env, logger, clock, database, ledger, queues, consumers, poison, seed, exportSpine: createSnsExportSpine(spine) });
+  const poison = createPoisonSender({
+    topology: TOPOLOGY,
+    publisher,
+    clock,
+    newId: createIds({ clock }).ulid,
+    sendToQueue: (queue, messages) => sendToQueue(queue, spine, messages),
+  });
+  const ports = controlPlanePorts({
+    env,
+    logger,
+    clock,
+    database,
+    ledger,
+    queues,
+    consumers,
+    poison,
+    seed,
+    exportSpine: createSnsExportSpine(spine),
+  });
   if (seed !== undefined) await seedEmptyDatabase(database, { ...ports, secretBox }, seed, logger);
 
   const plane = await createControlPlane(ports, {
@@ -101,20 +151,43 @@ export async function startControlPlane({ env, logger, consoleDir }: StartOption
     extraHosts: env.SLUICE_OPERATOR_HOSTS,
   });
   await plane.store.load();
-  const relay = createOutboxRelay({ db: database.db, publisher, clock, intervalMs: RELAY_INTERVAL_MS, onError: (error) => logger.warn({ err: error }, 'audit events wait in the outbox') });
-  const check = checkConsumers({ process: 'control-plane', queues: Object.keys(consumers.byName), topology: CORE_TOPOLOGY, spine, logger });
+  const relay = createOutboxRelay({
+    db: database.db,
+    publisher,
+    clock,
+    intervalMs: RELAY_INTERVAL_MS,
+    onError: (error) => logger.warn({ err: error }, 'audit events wait in the outbox'),
+  });
+  const check = checkConsumers({
+    process: 'control-plane',
+    queues: Object.keys(consumers.byName),
+    topology: CORE_TOPOLOGY,
+    spine,
+    logger,
+  });
   consumers.start();
   relay.start();
   const beat = setInterval(() => void plane.beat(), BEAT_MS);
   // While the database is away the figures stand still, which /ready and the picture explain.
-  const outboxWatch = setInterval(() => void relay.measure().then(spineMetrics.outbox, () => undefined), OUTBOX_WATCH_MS);
+  const outboxWatch = setInterval(
+    () => void relay.measure().then(spineMetrics.outbox, () => undefined),
+    OUTBOX_WATCH_MS,
+  );
   const portOf = portsFrom(env.SLUICE_PORT_BASE);
   const server = await listen(plane.app, { host: env.HOST, port: portOf.controlPlane });
   const admin = await startAdminServer({
     host: env.HOST,
     port: portOf.controlPlaneAdmin,
     metrics,
-    ready: () => ({ ready: plane.store.version > 0, detail: { config_version: plane.store.version, problems: plane.state().problems, consumes: check.claims, spine_faults: check.faults ?? null } }),
+    ready: () => ({
+      ready: plane.store.version > 0,
+      detail: {
+        config_version: plane.store.version,
+        problems: plane.state().problems,
+        consumes: check.claims,
+        spine_faults: check.faults ?? null,
+      },
+    }),
   });
   logger.info({ url: server.url, config_version: plane.store.version }, 'the operator API is open');
 
@@ -154,7 +227,12 @@ function controlPlanePorts(deps: {
     ledger,
     queues,
     exportSpine,
-    tenant: createPostgresTenantPorts({ db, clock, recordAudit: audit.record, webhookLoopback: env.SLUICE_WEBHOOK_LOOPBACK === '1' }),
+    tenant: createPostgresTenantPorts({
+      db,
+      clock,
+      recordAudit: audit.record,
+      webhookLoopback: env.SLUICE_WEBHOOK_LOOPBACK === '1',
+    }),
     repository: createPostgresConfigRepository({ db, recordAudit: audit.record }),
     people: createPostgresPeople({ db, clock }),
     router: createRouterClient({ url: env.SLUICE_ROUTER_URL, token: env.SLUICE_TOKEN_ROUTER }),
@@ -179,7 +257,9 @@ function controlPlanePorts(deps: {
   return {
     ...ports,
     chaos: {
-      ...(env.SLUICE_LIMIT_STORE === 'valkey' && { valkey: createValkeyPause(env.VALKEY_URL ?? `redis://127.0.0.1:${portOf.valkey}`) }),
+      ...(env.SLUICE_LIMIT_STORE === 'valkey' && {
+        valkey: createValkeyPause(env.VALKEY_URL ?? `redis://127.0.0.1:${portOf.valkey}`),
+      }),
       canFlood: (tenant) => keys.has(tenant),
       flood: (tenant, rps) => {
         const key = keys.get(tenant);
@@ -192,7 +272,16 @@ function controlPlanePorts(deps: {
   };
 }
 
-async function seedEmptyDatabase(database: Database, ports: Parameters<typeof seedConfig>[0], seed: SeedFile, logger: Logger): Promise<void> {
-  if (await seedConfig(ports, seed)) logger.info({ tenants: seed.tenants.length, workspaces: seed.workspaces.length }, 'filled the empty database from the seed file');
+async function seedEmptyDatabase(
+  database: Database,
+  ports: Parameters<typeof seedConfig>[0],
+  seed: SeedFile,
+  logger: Logger,
+): Promise<void> {
+  if (await seedConfig(ports, seed))
+    logger.info(
+      { tenants: seed.tenants.length, workspaces: seed.workspaces.length },
+      'filled the empty database from the seed file',
+    );
   await seedPeople(database.db, seed.users);
 }

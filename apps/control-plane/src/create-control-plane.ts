@@ -1,5 +1,12 @@
 import type { Express } from 'express';
-import { exportTenants, type ChaosConsumer, type Clock, type ConfigSnapshot, type OperatorState, type StateAnomaly } from '@sluice/contracts';
+import {
+  exportTenants,
+  type ChaosConsumer,
+  type Clock,
+  type ConfigSnapshot,
+  type OperatorState,
+  type StateAnomaly,
+} from '@sluice/contracts';
 import type { Logger, SecretBox } from '@sluice/service-kit';
 import type { OperatorAccountStore, PersonAccountStore } from './accounts/account-store.ts';
 import type { PoisonSender, ValkeyChaos } from './api/chaos-part-routes.ts';
@@ -93,33 +100,86 @@ export interface ControlPlane {
 const EXPORTS_EVERY_BEATS = 5;
 
 /** Builds the control plane on its ports; nothing listens and no timer runs. */
-export async function createControlPlane(ports: ControlPlanePorts, settings: ControlPlaneSettings): Promise<ControlPlane> {
+export async function createControlPlane(
+  ports: ControlPlanePorts,
+  settings: ControlPlaneSettings,
+): Promise<ControlPlane> {
   const { clock, logger, ledger, audit } = ports;
   const warn = (what: string) => (error: unknown) => logger.warn({ err: error }, what);
   const store = createConfigStore({ repository: ports.repository });
   const reports = createGatewayReports({ clock });
   const stream = createConfigStream({ store });
-  const actions = createChaosActions({ clock, onError: warn('a chaos action could not be undone'), watch: { started: (action, expects) => watch.started(action, expects), ended: (id) => watch.ended(id) } });
-  const sessions = createOperatorSessions({ clock, archive: ports.sessionArchive, onArchiveError: warn('operator sessions are kept in memory only') });
-  const queues = createPolled({ clock, read: () => ports.queues.readStates(), onError: warn('the event spine does not answer') });
-  const anomalies = createPolled({ clock, read: () => ports.recentAnomalies(), onError: warn('anomalies cannot be read') });
-  const ledgerHead = createPolled({ clock, read: () => ports.ledgerHead(), onError: warn('the database does not answer') });
-  const watermarks = createPolled({ clock, read: () => ledger.watermarks(), onError: warn('watermarks cannot be read') });
+  const actions = createChaosActions({
+    clock,
+    onError: warn('a chaos action could not be undone'),
+    watch: { started: (action, expects) => watch.started(action, expects), ended: (id) => watch.ended(id) },
+  });
+  const sessions = createOperatorSessions({
+    clock,
+    archive: ports.sessionArchive,
+    onArchiveError: warn('operator sessions are kept in memory only'),
+  });
+  const queues = createPolled({
+    clock,
+    read: () => ports.queues.readStates(),
+    onError: warn('the event spine does not answer'),
+  });
+  const anomalies = createPolled({
+    clock,
+    read: () => ports.recentAnomalies(),
+    onError: warn('anomalies cannot be read'),
+  });
+  const ledgerHead = createPolled({
+    clock,
+    read: () => ports.ledgerHead(),
+    onError: warn('the database does not answer'),
+  });
+  const watermarks = createPolled({
+    clock,
+    read: () => ledger.watermarks(),
+    onError: warn('watermarks cannot be read'),
+  });
 
   const config = (): ConfigSnapshot | undefined => (store.version === 0 ? undefined : store.snapshot());
   const wanted = (): string[] | undefined => (store.version === 0 ? undefined : exportTenants(store.snapshot()));
-  const exports = createAuditExports({ wanted, spine: ports.exportSpine, clock, audit, onError: warn('audit exports are not in step with the configuration') });
+  const exports = createAuditExports({
+    wanted,
+    spine: ports.exportSpine,
+    clock,
+    audit,
+    onError: warn('audit exports are not in step with the configuration'),
+  });
   let exportsDue = true;
   store.subscribe(() => {
     exportsDue = true;
   });
   const build = (): OperatorState =>
-    buildState({ clock, config, reports, queues, anomalies, ledger: ledgerHead, exports, chaosEnabled: ports.chaos !== undefined, chaos: () => actions.running(), chaosReports: () => watch.reports() });
+    buildState({
+      clock,
+      config,
+      reports,
+      queues,
+      anomalies,
+      ledger: ledgerHead,
+      exports,
+      chaosEnabled: ports.chaos !== undefined,
+      chaos: () => actions.running(),
+      chaosReports: () => watch.reports(),
+    });
   const watch = createChaosWatch({ clock, picture: build });
   const hub = createStateHub({ build });
 
   const people = createPeople({ repository: ports.people, clock, passwordCost: settings.operator.cost });
-  const tenant = createTenantConsole({ ports: ports.tenant, store, ledger, reports, clock, people, masterKey: settings.principalKey, warn });
+  const tenant = createTenantConsole({
+    ports: ports.tenant,
+    store,
+    ledger,
+    reports,
+    clock,
+    people,
+    masterKey: settings.principalKey,
+    warn,
+  });
 
   const routes = createRouteTable({
     store,
@@ -143,11 +203,19 @@ export async function createControlPlane(ports: ControlPlanePorts, settings: Con
     operatorAccounts: ports.operatorAccounts,
     personAccounts: ports.personAccounts,
     reports,
-    peopleOf: async (slug) => (await ports.personAccounts.list({ after: undefined, limit: 101, workspace: slug })).map(({ email }) => email),
+    peopleOf: async (slug) =>
+      (await ports.personAccounts.list({ after: undefined, limit: 101, workspace: slug })).map(({ email }) => email),
     secretBox: settings.secretBox,
     ...(ports.chaos === undefined ? {} : { chaos: { ...ports.chaos, actions, stream } }),
   });
-  const authenticate = createAuthenticate({ sessions, clock, gatewayToken: settings.gatewayToken, bffToken: settings.bffToken, routerToken: settings.routerToken, principalKey: settings.principalKey });
+  const authenticate = createAuthenticate({
+    sessions,
+    clock,
+    gatewayToken: settings.gatewayToken,
+    bffToken: settings.bffToken,
+    routerToken: settings.routerToken,
+    principalKey: settings.principalKey,
+  });
   const app = createControlPlaneApp({
     logger,
     routes,

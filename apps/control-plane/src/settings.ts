@@ -8,7 +8,10 @@ export const ControlPlaneEnv = z.object({
   DATABASE_URL: z.string(),
   AWS_ENDPOINT_URL: z.string().optional(),
   AWS_REGION: z.string().default('eu-central-1'),
-  AWS_ACCOUNT_ID: z.string().regex(/^\d{12}$/, 'must be 12 digits').optional(),
+  AWS_ACCOUNT_ID: z
+    .string()
+    .regex(/^\d{12}$/, 'must be 12 digits')
+    .optional(),
   AWS_ACCESS_KEY_ID: z.string().optional(),
   AWS_SECRET_ACCESS_KEY: z.string().optional(),
   SLUICE_OPERATOR_USER: z.string().max(200),
@@ -36,6 +39,11 @@ export const ControlPlaneEnv = z.object({
   SLUICE_OPERATOR_HOSTS: z
     .string()
     .default('')
-    .transform((text) => text.split(',').map((host) => host.trim()).filter((host) => host !== '')),
+    .transform((text) =>
+      text
+        .split(',')
+        .map((host) => host.trim())
+        .filter((host) => host !== ''),
+    ),
 });
 export type ControlPlaneEnv = z.infer<typeof ControlPlaneEnv>;

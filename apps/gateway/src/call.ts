@@ -34,8 +34,8 @@ export interface OpenCandidate {
 }
 
 /**
- * Whether and how the model of a call was chosen. `open`: the route stage chooses among the candidates, the default first.
- * `made`: the learned policy would choose, but a pin or a rule of the workspace came before it.
+ * Whether and how the model of a call was chosen. `open`: the route stage chooses among the candidates, the default
+ * first. `made`: the learned policy would choose, but a pin or a rule of the workspace came before it.
  */
 export type ModelChoice =
   | {
@@ -112,8 +112,8 @@ export interface CallFigures {
 }
 
 /**
- * One call on its way through the pipeline. Each stage fills in its part; a part is only read by later stages. The stage
- * that fills a field is named beside it.
+ * One call on its way through the pipeline. Each stage fills in its part; a part is only read by later stages. The
+ * stage that fills a field is named beside it.
  */
 export interface Call {
   // envelope

@@ -2,8 +2,8 @@
 export type CancelReason = 'client_closed' | 'caller_deadline' | 'slow_reader' | 'total_deadline' | 'draining';
 
 /**
- * Tells everyone who works for a call that it was given up. Lighter than an `AbortController`, which costs more than the
- * whole admission; one is made only for those who need a real signal.
+ * Tells everyone who works for a call that it was given up. Lighter than an `AbortController`, which costs more
+ * than the whole admission; one is made only for those who need a real signal.
  */
 export interface CancelToken {
   readonly reason: CancelReason | undefined;

@@ -20,7 +20,14 @@ function bootWith(first: CompiledConfig | undefined) {
     stopped: () => stopped,
     onFault: (error) => faults.push(error),
   });
-  return { done, recovered, faults, order, put: (config: CompiledConfig) => (current = config), stop: () => (stopped = true) };
+  return {
+    done,
+    recovered,
+    faults,
+    order,
+    put: (config: CompiledConfig) => (current = config),
+    stop: () => (stopped = true),
+  };
 }
 
 describe('a boot', () => {

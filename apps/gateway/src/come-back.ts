@@ -18,8 +18,8 @@ export interface ComeBackDeps {
 }
 
 /**
- * Recovers by the first configuration that may be served by. Resolves when that is done, or after 15 s without one: then
- * it goes on in the background and calls are refused meanwhile.
+ * Recovers by the first configuration that may be served by. Resolves when that is done, or after 15 s without one:
+ * then it goes on in the background and calls are refused meanwhile.
  */
 export async function comeBack({ config, recover, stopped, onFault }: ComeBackDeps): Promise<void> {
   const attempt = async (): Promise<boolean> => {

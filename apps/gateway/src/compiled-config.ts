@@ -1,6 +1,21 @@
-import type { ApiKeyRecord, Cell, KillSwitch, LimitScope, Model, Plan, Policy, PriceBook, Provider, Tenant, Workspace } from '@sluice/contracts';
+import type {
+  ApiKeyRecord,
+  Cell,
+  KillSwitch,
+  LimitScope,
+  Model,
+  Plan,
+  Policy,
+  PriceBook,
+  Provider,
+  Tenant,
+  Workspace,
+} from '@sluice/contracts';
 
-/** A workspace with everything that a request needs of it, derived when it is first asked for and again when that has changed. */
+/**
+ * A workspace with everything that a request needs of it, derived when it is first asked for and again when that
+ * has changed.
+ */
 export interface CompiledWorkspace {
   readonly workspace: Workspace;
   readonly tenant: Tenant;
@@ -32,8 +47,8 @@ export interface CompiledTable<V> {
 }
 
 /**
- * One configuration version. `models`, `providers`, `cells` and `killSwitches` never change; `keys` and `workspaces` are the same tables in all
- * versions and answer by the newest, and what they gave never changes.
+ * One configuration version. `models`, `providers`, `cells` and `killSwitches` never change; `keys` and
+ * `workspaces` are the same tables in all versions and answer by the newest, and what they gave never changes.
  */
 export interface CompiledConfig {
   readonly version: number;

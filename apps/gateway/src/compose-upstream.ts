@@ -16,13 +16,27 @@ export interface UpstreamParts {
   readonly publishAnomaly: (anomaly: FoundAnomaly) => void;
 }
 
-/** What is known of the providers, shared by all calls: breakers, accounts and their capacity, with logs, metrics and alerts of their changes. */
+/**
+ * What is known of the providers, shared by all calls: breakers, accounts and their capacity, with logs, metrics
+ * and alerts of their changes.
+ */
 export function composeUpstream({ clock, logger, metrics, currentConfig, publishAnomaly }: UpstreamParts) {
   const capacity = createCapacity({ clock });
   /** Of what is still configured; a provider or model that was taken out leaves the picture. */
-  const breakerReports = () => breakers.report().filter(({ provider, model }) => currentConfig()?.providers.has(provider) === true && currentConfig()?.models.has(model) === true);
+  const breakerReports = () =>
+    breakers
+      .report()
+      .filter(
+        ({ provider, model }) =>
+          currentConfig()?.providers.has(provider) === true && currentConfig()?.models.has(model) === true,
+      );
   const poolReports = () =>
-    capacity.report().filter((pool) => currentConfig()?.providers.get(pool.provider)?.credentials.some(({ id }) => id === pool.credential) === true);
+    capacity.report().filter(
+      (pool) =>
+        currentConfig()
+          ?.providers.get(pool.provider)
+          ?.credentials.some(({ id }) => id === pool.credential) === true,
+    );
   const upstreamMetrics = createUpstreamMetrics(metrics, { breakers: breakerReports, pools: poolReports });
   const breakers = createBreakers({
     clock,

@@ -1,8 +1,23 @@
 import { join } from 'node:path';
 import { systemClock } from '@sluice/contracts';
-import { createEventQueue, createOutboxPublisher, createSnsPublisher, createSpineClients, nodeFiles, openOutbox } from '@sluice/events';
+import {
+  createEventQueue,
+  createOutboxPublisher,
+  createSnsPublisher,
+  createSpineClients,
+  nodeFiles,
+  openOutbox,
+} from '@sluice/events';
 import { createAdapterRegistry, createTransport } from '@sluice/providers';
-import { childTraceparent, createIds, createLineLog, createMetrics, parseTraceparent, startAdminServer, type Logger } from '@sluice/service-kit';
+import {
+  childTraceparent,
+  createIds,
+  createLineLog,
+  createMetrics,
+  parseTraceparent,
+  startAdminServer,
+  type Logger,
+} from '@sluice/service-kit';
 import { createChaosHooks } from './chaos/chaos-hooks.ts';
 import { comeBack } from './come-back.ts';
 import { tenantOfCell } from './compiled-config.ts';
@@ -57,14 +72,30 @@ const DRAIN_NOTICE_MS = 1_500;
  * Builds the gateway from its parts and opens its ports: configuration from disk or stream, quota counters, the calls
  * that a killed process left open, and only then the first admission.
  */
-export async function composeGateway(settings: GatewaySettings, logger: Logger, env: Readonly<Record<string, string | undefined>>): Promise<{ close(): Promise<void> }> {
-  const chaos = settings.chaos ? createChaosHooks({ clock: systemClock, files: nodeFiles, logger, kill: () => process.kill(process.pid, 'SIGKILL') }) : undefined;
+export async function composeGateway(
+  settings: GatewaySettings,
+  logger: Logger,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<{ close(): Promise<void> }> {
+  const chaos = settings.chaos
+    ? createChaosHooks({
+        clock: systemClock,
+        files: nodeFiles,
+        logger,
+        kill: () => process.kill(process.pid, 'SIGKILL'),
+      })
+    : undefined;
   const clock = chaos?.clock ?? systemClock;
   const startedAtMs = clock.now();
   const ids = createIds({ clock });
   const callLog = createLineLog({ service: 'gateway', level: settings.logLevel });
   const metrics = createMetrics({ service: 'gateway', processMetrics: true });
-  const spine = () => createSpineClients({ ...(settings.spineEndpoint === undefined ? {} : { endpoint: settings.spineEndpoint }), ...(settings.awsAccount === undefined ? {} : { account: settings.awsAccount }), region: settings.region });
+  const spine = () =>
+    createSpineClients({
+      ...(settings.spineEndpoint === undefined ? {} : { endpoint: settings.spineEndpoint }),
+      ...(settings.awsAccount === undefined ? {} : { account: settings.awsAccount }),
+      region: settings.region,
+    });
   const publisher = createSnsPublisher({ spine: spine(), logger });
   // Connections of their own: what is not usage may be dropped and must not hold usage up.
   const otherPublisher = createSnsPublisher({ spine: spine(), logger });
@@ -84,7 +115,13 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
   });
   const { outbox } = opened;
   const limits = createLimits(settings, outbox.epoch, clock, logger);
-  const outboxPublisher = createOutboxPublisher({ outbox, publisher, clock, logger, ledgerConnected: () => config.connected });
+  const outboxPublisher = createOutboxPublisher({
+    outbox,
+    publisher,
+    clock,
+    logger,
+    ledgerConnected: () => config.connected,
+  });
   const ledger = createLedgerUse({
     fetch: createFetchQuotaUse({ url: settings.controlPlaneUrl, token: settings.controlPlaneToken }),
     gatewayId: settings.gatewayId,
@@ -100,7 +137,10 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
     onOwed: (error) =>
       error === undefined
         ? logger.info({}, 'quota counters are rebuilt from the ledger and the outbox')
-        : logger.warn({ reason: String(error) }, 'quota counters are lost and the ledger does not answer; they hold what is on disk until it does'),
+        : logger.warn(
+            { reason: String(error) },
+            'quota counters are lost and the ledger does not answer; they hold what is on disk until it does',
+          ),
   });
   const lateRecords = createLateRecords({
     outbox,
@@ -122,11 +162,27 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
     ...(chaos !== undefined && { onChaos: chaos.obey }),
   });
 
-  const publishAnomaly = createPublishAnomaly({ gatewayId: settings.gatewayId, cellId: settings.cellId, epoch: () => outbox.epoch, publisher: otherEvents, clock });
+  const publishAnomaly = createPublishAnomaly({
+    gatewayId: settings.gatewayId,
+    cellId: settings.cellId,
+    epoch: () => outbox.epoch,
+    publisher: otherEvents,
+    clock,
+  });
   const counters = createLiveCounters({ clock });
   const providerFigures = createProviderFigures({ clock });
-  const refusals = createRefusalAnomalies({ gatewayId: settings.gatewayId, cellId: settings.cellId, publisher: otherEvents, clock });
-  const keyRefusals = createKeyRefusals({ gatewayId: settings.gatewayId, epoch: () => outbox.epoch, publisher: otherEvents, clock });
+  const refusals = createRefusalAnomalies({
+    gatewayId: settings.gatewayId,
+    cellId: settings.cellId,
+    publisher: otherEvents,
+    clock,
+  });
+  const keyRefusals = createKeyRefusals({
+    gatewayId: settings.gatewayId,
+    epoch: () => outbox.epoch,
+    publisher: otherEvents,
+    clock,
+  });
   const upstream = composeUpstream({ clock, logger, metrics, currentConfig: () => config.current(), publishAnomaly });
   const { capacity, breakers, onAccount } = upstream;
   const gatewayMetrics = createGatewayMetrics(metrics, {
@@ -143,7 +199,14 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
   const planner = createPlanner({ adapters });
   const routing = createLearnedRouting({ settings, clock, logger, metrics, ids, planner });
   const pipeline = pipelineOf({
-    authenticate: createAuthenticateStage({ clock, onRefusedKey: keyRefusals.record, findPerson: settings.principalKey === undefined ? undefined : createFindPerson({ principalKey: settings.principalKey, clock }) }),
+    authenticate: createAuthenticateStage({
+      clock,
+      onRefusedKey: keyRefusals.record,
+      findPerson:
+        settings.principalKey === undefined
+          ? undefined
+          : createFindPerson({ principalKey: settings.principalKey, clock }),
+    }),
     place: createPlaceStage({ baseDomain: settings.baseDomain, cellId: settings.cellId }),
     read_body: createReadBodyStage({ clock }),
     resolve: createResolveStage({ clock, planner }),
@@ -162,7 +225,8 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
       secrets,
       random: Math.random,
       retryBudget: createRetryBudgets({ clock }),
-      onRecordFault: (call, error) => logger.error({ err: error, request_id: call.id }, 'the start of a call could not be recorded'),
+      onRecordFault: (call, error) =>
+        logger.error({ err: error, request_id: call.id }, 'the start of a call could not be recorded'),
       onAccount,
       onPassed: upstream.metrics.passed,
       onRetry: upstream.metrics.retried,
@@ -170,7 +234,8 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
     relay: createRelayStage({
       limits,
       estimator,
-      onTopUpFault: (call, error) => logger.error({ err: error, request_id: call.id }, 'the reservation of a stream could not be topped up'),
+      onTopUpFault: (call, error) =>
+        logger.error({ err: error, request_id: call.id }, 'the reservation of a stream could not be topped up'),
     }),
     settle: createSettleStage({
       clock,
@@ -194,10 +259,31 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
   const spend = createSpendSource({ url: settings.controlPlaneUrl, token: settings.controlPlaneToken, clock });
   let recovered = false;
   const currentConfig = () => (recovered ? config.current() : undefined);
-  const healthProbes = createHealthProbes({ clock, currentConfig, adapters, transport, breakers, capacity, secrets, onAccount, onResult: upstream.metrics.probed });
+  const healthProbes = createHealthProbes({
+    clock,
+    currentConfig,
+    adapters,
+    transport,
+    breakers,
+    capacity,
+    secrets,
+    onAccount,
+    onResult: upstream.metrics.probed,
+  });
   const server = createGatewayServer({
     pipeline,
-    otherRoutes: asOtherRoutes(createApp({ currentConfig, limits, spend, clock, ids, logger, baseDomain: settings.baseDomain, cellId: settings.cellId })),
+    otherRoutes: asOtherRoutes(
+      createApp({
+        currentConfig,
+        limits,
+        spend,
+        clock,
+        ids,
+        logger,
+        baseDomain: settings.baseDomain,
+        cellId: settings.cellId,
+      }),
+    ),
     currentConfig,
     heartbeats: createHeartbeats(),
     clock,
@@ -227,14 +313,27 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
         limits,
         estimator,
         outbox: outbox.stats,
-        upstream: { breakers: upstream.breakerReports(), pools: upstream.poolReports(), providers: providerFigures.report(), missing_secrets: missingSecrets(config.current()?.providers.values() ?? [], secrets) },
+        upstream: {
+          breakers: upstream.breakerReports(),
+          pools: upstream.poolReports(),
+          providers: providerFigures.report(),
+          missing_secrets: missingSecrets(config.current()?.providers.values() ?? [], secrets),
+        },
       }),
   });
   const admin = await startAdminServer({
     host: settings.host,
     port: settings.adminPort,
     metrics,
-    ready: () => ({ ready: recovered && !server.draining && config.refused === undefined, detail: { config_version: config.version, recovered, draining: server.draining, ...(config.refused === undefined ? {} : { refused: config.refused }) } }),
+    ready: () => ({
+      ready: recovered && !server.draining && config.refused === undefined,
+      detail: {
+        config_version: config.version,
+        recovered,
+        draining: server.draining,
+        ...(config.refused === undefined ? {} : { refused: config.refused }),
+      },
+    }),
   });
   config.start();
   routing.snapshots.start();
@@ -245,7 +344,18 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
     stopped: () => server.draining,
     onFault: (error) => logger.error({ err: error }, 'the first configuration could not be put in force'),
     recover: async (current) => {
-      const result = await recover({ config: current, outbox, unmatched: opened.unmatched, settled: opened.replay(), firstOnDisk: opened.firstOnDisk, limits, quotas, clock, onDiskFault: (error) => logger.error({ err: error }, 'an interrupted call cannot be recorded; tried again until the disk takes it') });
+      const result = await recover({
+        config: current,
+        outbox,
+        unmatched: opened.unmatched,
+        settled: opened.replay(),
+        firstOnDisk: opened.firstOnDisk,
+        limits,
+        quotas,
+        clock,
+        onDiskFault: (error) =>
+          logger.error({ err: error }, 'an interrupted call cannot be recorded; tried again until the disk takes it'),
+      });
       recovered = true;
       logger.info({ ...result, config_version: current.version }, 'counters are in force');
       if (opened.reopened) publishAnomaly(restartAnomaly(settings.gatewayId, result.interrupted, opened.unmatched));
@@ -258,10 +368,20 @@ export async function composeGateway(settings: GatewaySettings, logger: Logger, 
   const tellHealth = createHealthAnomalies(publishAnomaly);
   const health = setInterval(() => {
     const { oldestAgeMs, pending } = outbox.stats;
-    tellHealth({ gatewayId: settings.gatewayId, outboxOldestAgeMs: oldestAgeMs, outboxPending: pending, outboxAccepting: outbox.accepting(), configAgeMs: config.ageMs });
+    tellHealth({
+      gatewayId: settings.gatewayId,
+      outboxOldestAgeMs: oldestAgeMs,
+      outboxPending: pending,
+      outboxAccepting: outbox.accepting(),
+      configAgeMs: config.ageMs,
+    });
   }, HEALTH_MS);
   health.unref();
-  const liveness = setInterval(() => void beat().catch((error: unknown) => logger.error({ err: error }, 'the liveness lease could not be renewed')), HEARTBEAT_MS);
+  const liveness = setInterval(
+    () =>
+      void beat().catch((error: unknown) => logger.error({ err: error }, 'the liveness lease could not be renewed')),
+    HEARTBEAT_MS,
+  );
   liveness.unref();
 
   return {

@@ -9,7 +9,10 @@ const FORMER_SHARE_ENV = 'SLUICE_OUTBOX_WORKSPACE_PERCENT';
 const GatewayEnv = z.object({
   ...SERVICE_ENV,
   SLUICE_DATA_DIR: z.string().min(1),
-  SLUICE_GATEWAY_ID: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/).default('gw-1'),
+  SLUICE_GATEWAY_ID: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/)
+    .default('gw-1'),
   SLUICE_CELL_ID: z.string().min(1).default(DEFAULT_CELL_ID),
   SLUICE_BASE_DOMAIN: z.string().min(1).default('sluice.localhost'),
   SLUICE_CONTROL_PLANE_URL: z.url(),
@@ -28,7 +31,11 @@ const GatewayEnv = z.object({
   /** With `1` the gateway obeys the control plane's order to be killed. */
   SLUICE_CHAOS: z.enum(['0', '1']).default('0'),
   SLUICE_OUTBOX_TENANT_PERCENT: z.coerce.number().gt(0).max(100).default(25),
-  [FORMER_SHARE_ENV]: z.undefined('the share of the outbox is counted by tenant now, in all its workspaces; set SLUICE_OUTBOX_TENANT_PERCENT instead').optional(),
+  [FORMER_SHARE_ENV]: z
+    .undefined(
+      'the share of the outbox is counted by tenant now, in all its workspaces; set SLUICE_OUTBOX_TENANT_PERCENT instead',
+    )
+    .optional(),
   SLUICE_OUTBOX_FSYNC: z.enum(['interval', 'always']).default('interval'),
   SLUICE_OUTBOX_AT_BOUND: z.enum(['refuse', 'serve']).default('refuse'),
   SLUICE_DRAIN_S: z.coerce.number().int().min(1).default(25),
@@ -36,7 +43,10 @@ const GatewayEnv = z.object({
   VALKEY_URL: z.string().min(1).optional(),
   AWS_ENDPOINT_URL: z.url().optional(),
   AWS_REGION: z.string().default('eu-central-1'),
-  AWS_ACCOUNT_ID: z.string().regex(/^\d{12}$/, 'must be 12 digits').optional(),
+  AWS_ACCOUNT_ID: z
+    .string()
+    .regex(/^\d{12}$/, 'must be 12 digits')
+    .optional(),
 });
 
 /** Everything the gateway reads from its environment, with units in the names. */
@@ -95,11 +105,16 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     controlPlaneUrl: parsed.SLUICE_CONTROL_PLANE_URL,
     controlPlaneToken: parsed.SLUICE_TOKEN_GATEWAY,
     principalKey: parsed[PRINCIPAL_SIGNING_KEY_ENV],
-    router: parsed.SLUICE_ROUTER_URL === undefined || parsed.SLUICE_TOKEN_ROUTER === undefined ? undefined : { url: parsed.SLUICE_ROUTER_URL, token: parsed.SLUICE_TOKEN_ROUTER },
+    router:
+      parsed.SLUICE_ROUTER_URL === undefined || parsed.SLUICE_TOKEN_ROUTER === undefined
+        ? undefined
+        : { url: parsed.SLUICE_ROUTER_URL, token: parsed.SLUICE_TOKEN_ROUTER },
     dataDir: join(parsed.SLUICE_DATA_DIR, 'gateway'),
     secretsDir: parsed.SLUICE_SECRETS_DIR,
     secretBox: secretBoxFrom({ key: parsed.SLUICE_DATA_KEY, file: parsed.SLUICE_DATA_KEY_FILE }),
-    corsOrigins: parsed.SLUICE_CORS_ORIGINS.split(',').map((origin) => origin.trim()).filter((origin) => origin !== ''),
+    corsOrigins: parsed.SLUICE_CORS_ORIGINS.split(',')
+      .map((origin) => origin.trim())
+      .filter((origin) => origin !== ''),
     connectionsPerNetwork: parsed.SLUICE_CONNECTIONS_PER_NETWORK,
     configMaxAgeMs: parsed.SLUICE_CONFIG_MAX_AGE_S === undefined ? undefined : parsed.SLUICE_CONFIG_MAX_AGE_S * 1000,
     outboxMaxBytes: parsed.SLUICE_OUTBOX_MAX_MB * 1024 * 1024,
@@ -108,7 +123,10 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     outboxFsyncMs: parsed.SLUICE_OUTBOX_FSYNC === 'always' ? 0 : 100,
     outboxAtBound: parsed.SLUICE_OUTBOX_AT_BOUND,
     drainMs: parsed.SLUICE_DRAIN_S * 1000,
-    limitStore: parsed.SLUICE_LIMIT_STORE === 'memory' ? { kind: 'memory' } : { kind: 'valkey', url: parsed.VALKEY_URL ?? `redis://127.0.0.1:${ports.valkey}` },
+    limitStore:
+      parsed.SLUICE_LIMIT_STORE === 'memory'
+        ? { kind: 'memory' }
+        : { kind: 'valkey', url: parsed.VALKEY_URL ?? `redis://127.0.0.1:${ports.valkey}` },
     spineEndpoint: parsed.AWS_ENDPOINT_URL,
     region: parsed.AWS_REGION,
     awsAccount: parsed.AWS_ACCOUNT_ID,

@@ -5,10 +5,18 @@ import { pipelineOf, runPipeline, type Stages } from './pipeline.ts';
 import { STAGE_NAMES, type Stage, type StageName } from './stage.ts';
 
 function stagesThat(run: (name: StageName) => Refusal | undefined | Promise<Refusal | undefined>): Stages {
-  return Object.fromEntries(STAGE_NAMES.map((name): [StageName, Stage] => [name, { name, run: () => run(name) }])) as Stages;
+  return Object.fromEntries(
+    STAGE_NAMES.map((name): [StageName, Stage] => [name, { name, run: () => run(name) }]),
+  ) as Stages;
 }
 
-const call = (): Call => ({ cancel: createCancelToken(), answer: undefined, refusal: undefined, response: { destroy: () => undefined } }) as unknown as Call;
+const call = (): Call =>
+  ({
+    cancel: createCancelToken(),
+    answer: undefined,
+    refusal: undefined,
+    response: { destroy: () => undefined },
+  }) as unknown as Call;
 
 async function runWith(run: (name: StageName) => Refusal | undefined | Promise<Refusal | undefined>, given = call()) {
   const seen: StageName[] = [];
@@ -52,7 +60,11 @@ describe('the request path', () => {
   });
 
   it('a stage that breaks becomes an internal error without its text, and settle still runs', async () => {
-    const { seen, faults, call: ended } = await runWith(async (name) => {
+    const {
+      seen,
+      faults,
+      call: ended,
+    } = await runWith(async (name) => {
       if (name === 'admit') throw new Error('the database password is wrong');
       return undefined;
     });

@@ -26,9 +26,14 @@ export function pipelineOf(stages: Stages): readonly Stage[] {
 }
 
 /**
- * Runs one call to its end. The last stage, settle, runs whatever happened before; its own failure is reported to `onFault`.
+ * Runs one call to its end. The last stage, settle, runs whatever happened before; its own failure is reported to
+ * `onFault`.
  */
-export async function runPipeline(pipeline: readonly Stage[], call: Call, onFault: (error: unknown, call: Call, stage: StageName) => void): Promise<void> {
+export async function runPipeline(
+  pipeline: readonly Stage[],
+  call: Call,
+  onFault: (error: unknown, call: Call, stage: StageName) => void,
+): Promise<void> {
   const last = pipeline.length - 1;
   for (let i = 0; i < last; i += 1) {
     const stage = pipeline[i] as Stage;

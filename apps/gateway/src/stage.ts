@@ -17,7 +17,10 @@ export const STAGE_NAMES = [
 ] as const;
 export type StageName = (typeof STAGE_NAMES)[number];
 
-/** One step of the request path. A refusal is a value and ends the way to `settle`; throwing means that machinery broke. */
+/**
+ * One step of the request path. A refusal is a value and ends the way to `settle`; throwing means that machinery
+ * broke.
+ */
 export interface Stage {
   readonly name: StageName;
   run(call: Call): MaybePromise<Refusal | undefined>;

@@ -16,7 +16,13 @@ const api = createOperatorApi(
 
 createRoot(root).render(
   <StrictMode>
-    <QueryClientProvider client={new QueryClient({ defaultOptions: { queries: { retry: false, refetchOnWindowFocus: false, staleTime: Infinity } } })}>
+    <QueryClientProvider
+      client={
+        new QueryClient({
+          defaultOptions: { queries: { retry: false, refetchOnWindowFocus: false, staleTime: Infinity } },
+        })
+      }
+    >
       <App api={api} />
     </QueryClientProvider>
   </StrictMode>,

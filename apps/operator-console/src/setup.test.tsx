@@ -3,7 +3,10 @@ import { Model, Plan, type OperatorState } from '@sluice/contracts';
 import { QUIET, showConsole, SIGNED_IN, type Answer } from './testing.tsx';
 
 const row = (id: string, value: object, version = 3): Answer => ({ status: 200, body: { id, version, value } });
-const list = (...rows: Answer[]): Answer => ({ status: 200, body: { rows: rows.map(({ body }) => body), next_cursor: null } });
+const list = (...rows: Answer[]): Answer => ({
+  status: 200,
+  body: { rows: rows.map(({ body }) => body), next_cursor: null },
+});
 const price = { inputPicoUsd: 1_000_000, outputPicoUsd: 5_000_000 };
 const PLAN = {
   id: 'team',
@@ -11,15 +14,48 @@ const PLAN = {
   policy: {},
   tenantLimits: { quotas: [] },
   priceBook: { version: 2, effectiveFrom: '2026-01-01T00:00:00.000Z', prices: { small: price } },
-  allotment: { totalTokens: 200_000_000, feeNanoUsd: 200_000_000_000, overage: { picoUsdPerToken: 3_000_000, capNanoUsd: 100_000_000_000 } },
+  allotment: {
+    totalTokens: 200_000_000,
+    feeNanoUsd: 200_000_000_000,
+    overage: { picoUsdPerToken: 3_000_000, capNanoUsd: 100_000_000_000 },
+  },
 };
-const MODEL = { id: 'small', displayName: 'Small', contextTokens: 8_000, maxOutputTokens: 1_000, abilities: ['chat'], tier: 0, offers: [{ provider: 'primary', providerModel: 'small-1', price }, { provider: 'other', providerModel: 's' }] };
-const SWITCH = { id: 'provider-primary', scope: 'provider', target: 'primary', message: 'Back at noon.', retryAfterSeconds: 60 };
+const MODEL = {
+  id: 'small',
+  displayName: 'Small',
+  contextTokens: 8_000,
+  maxOutputTokens: 1_000,
+  abilities: ['chat'],
+  tier: 0,
+  offers: [
+    { provider: 'primary', providerModel: 'small-1', price },
+    { provider: 'other', providerModel: 's' },
+  ],
+};
+const SWITCH = {
+  id: 'provider-primary',
+  scope: 'provider',
+  target: 'primary',
+  message: 'Back at noon.',
+  retryAfterSeconds: 60,
+};
 const STALE: Answer = { status: 412, body: { title: 'Changed in the meantime', versions: { yours: 3, current: 4 } } };
 const VIEWER = { 'GET /api/session': { status: 200, body: { user: 'eve', role: 'viewer' } } };
-const CONFIG = { ...SIGNED_IN, 'GET /api/plans': list(row('team', PLAN)), 'GET /api/models': list(row('small', MODEL)), 'GET /api/kill-switches': list() };
+const CONFIG = {
+  ...SIGNED_IN,
+  'GET /api/plans': list(row('team', PLAN)),
+  'GET /api/models': list(row('small', MODEL)),
+  'GET /api/kill-switches': list(),
+};
 
-const LIVE: OperatorState['providers'][number] = { provider: 'primary', display_name: 'Primary', dialect: 'openai', breakers: [], pools: [], figures: { attempts: 0, failed: 0, answered: 0, ttfb_ms_mean: 0, ttfb_ms_max: 0 } };
+const LIVE: OperatorState['providers'][number] = {
+  provider: 'primary',
+  display_name: 'Primary',
+  dialect: 'openai',
+  breakers: [],
+  pools: [],
+  figures: { attempts: 0, failed: 0, answered: 0, ttfb_ms_mean: 0, ttfb_ms_max: 0 },
+};
 const press = (name: string): boolean => fireEvent.click(screen.getByRole('button', { name }));
 
 const bodyOf = (body: string | undefined): unknown => JSON.parse(body ?? 'null');
@@ -32,7 +68,10 @@ describe('plans', () => {
   });
 
   it('are saved in whole nanodollars under the version that was read, and keep their prices', async () => {
-    const { sent } = showConsole({ ...CONFIG, 'GET /api/plans/team': row('team', PLAN), 'PUT /api/plans/team': { status: 200, body: {} } }, '/_console/plans/team');
+    const { sent } = showConsole(
+      { ...CONFIG, 'GET /api/plans/team': row('team', PLAN), 'PUT /api/plans/team': { status: 200, body: {} } },
+      '/_console/plans/team',
+    );
     fireEvent.change(await screen.findByLabelText('fee a month, $'), { target: { value: '249.5' } });
     const panel = screen.getByRole('region', { name: 'Terms and limits' });
     fireEvent.click(within(panel).getByRole('button', { name: 'Save' }));
@@ -43,7 +82,10 @@ describe('plans', () => {
   });
 
   it('get new prices as dollars for a million tokens; half a cent can be typed', async () => {
-    const { sent } = showConsole({ ...CONFIG, 'GET /api/plans/team': row('team', PLAN), 'PUT /api/plans/team/prices': { status: 200, body: {} } }, '/_console/plans/team');
+    const { sent } = showConsole(
+      { ...CONFIG, 'GET /api/plans/team': row('team', PLAN), 'PUT /api/plans/team/prices': { status: 200, body: {} } },
+      '/_console/plans/team',
+    );
     const field = await screen.findByLabelText<HTMLInputElement>('small, from the cache');
     for (const value of ['0', '0.', '0.0', '0.00', '0.005']) {
       fireEvent.change(field, { target: { value } });
@@ -52,7 +94,9 @@ describe('plans', () => {
     const panel = screen.getByRole('region', { name: 'Prices' });
     fireEvent.click(within(panel).getByRole('button', { name: 'Save' }));
     await within(panel).findByRole('status');
-    expect(bodyOf(sent.find(({ request }) => request === 'PUT /api/plans/team/prices')?.body)).toEqual({ prices: { small: { ...price, cacheReadPicoUsd: 5_000 } } });
+    expect(bodyOf(sent.find(({ request }) => request === 'PUT /api/plans/team/prices')?.body)).toEqual({
+      prices: { small: { ...price, cacheReadPicoUsd: 5_000 } },
+    });
   });
 
   it('that only their other half was changed of are saved on top of it; what both changed is a conflict', async () => {
@@ -62,14 +106,18 @@ describe('plans', () => {
       {
         ...CONFIG,
         'GET /api/plans/team': () => row('team', stored, version),
-        'PUT /api/plans/team': (_body, headers) => (headers['if-match'] === `"${version}"` ? { status: 200, body: {} } : STALE),
+        'PUT /api/plans/team': (_body, headers) =>
+          headers['if-match'] === `"${version}"` ? { status: 200, body: {} } : STALE,
       },
       '/_console/plans/team',
     );
     const name = await screen.findByLabelText('name');
     fireEvent.change(name, { target: { value: 'Crew' } });
     // Somebody changes the prices: nobody's terms are in the way.
-    stored = { ...PLAN, priceBook: { ...PLAN.priceBook, version: 3, prices: { small: { ...price, outputPicoUsd: 6_000_000 } } } };
+    stored = {
+      ...PLAN,
+      priceBook: { ...PLAN.priceBook, version: 3, prices: { small: { ...price, outputPicoUsd: 6_000_000 } } },
+    };
     version = 4;
     const save = within(screen.getByRole('region', { name: 'Terms and limits' })).getByRole('button', { name: 'Save' });
     fireEvent.click(save);
@@ -83,7 +131,9 @@ describe('plans', () => {
     version = 5;
     fireEvent.click(save);
     const conflict = await screen.findByText(/Somebody changed this while you did/);
-    expect(conflict.closest('[role="alert"]')?.textContent).toMatch(/−\s+"displayName": "Squad".*\+\s+"displayName": "Band"/s);
+    expect(conflict.closest('[role="alert"]')?.textContent).toMatch(
+      /−\s+"displayName": "Squad".*\+\s+"displayName": "Band"/s,
+    );
   });
 
   it('are made like another under an id that nobody has; one that exists is said to', async () => {
@@ -101,18 +151,39 @@ describe('plans', () => {
   });
 
   it('are made where there is none yet, and what one is made of is a plan by the rules', async () => {
-    const { sent } = showConsole({ ...CONFIG, 'GET /api/plans': list(), 'GET /api/state': { status: 200, body: { ...QUIET, providers: [LIVE] } }, 'PUT /api/plans/first': { status: 200, body: {} }, 'GET /api/plans/first': row('first', PLAN) }, '/_console/plans');
+    const { sent } = showConsole(
+      {
+        ...CONFIG,
+        'GET /api/plans': list(),
+        'GET /api/state': { status: 200, body: { ...QUIET, providers: [LIVE] } },
+        'PUT /api/plans/first': { status: 200, body: {} },
+        'GET /api/plans/first': row('first', PLAN),
+      },
+      '/_console/plans',
+    );
     expect(await screen.findByText(/There is no plan yet/)).toBeTruthy();
     press('New plan');
     fireEvent.change(screen.getByLabelText('Id of the new plan'), { target: { value: 'first' } });
     press('Make the plan');
     await screen.findByText('Terms and limits');
     const made = bodyOf(sent.find(({ request }) => request.startsWith('PUT'))?.body) as object;
-    expect(Plan.parse({ id: 'first', ...made })).toMatchObject({ policy: { routing: { chain: [{ provider: 'primary' }] } } });
+    expect(Plan.parse({ id: 'first', ...made })).toMatchObject({
+      policy: { routing: { chain: [{ provider: 'primary' }] } },
+    });
   });
 
   it('that are in use are not deleted, and the one who tries is told why', async () => {
-    showConsole({ ...CONFIG, 'GET /api/plans/team': row('team', PLAN), 'DELETE /api/plans/team': { status: 409, body: { title: 'It is in use', detail: 'The tenant globex is on it.' } } }, '/_console/plans/team');
+    showConsole(
+      {
+        ...CONFIG,
+        'GET /api/plans/team': row('team', PLAN),
+        'DELETE /api/plans/team': {
+          status: 409,
+          body: { title: 'It is in use', detail: 'The tenant globex is on it.' },
+        },
+      },
+      '/_console/plans/team',
+    );
     fireEvent.click(await screen.findByRole('button', { name: 'Delete Team' }));
     fireEvent.click(screen.getByRole('button', { name: 'Delete Team: sure?' }));
     expect((await screen.findByRole('alert')).textContent).toBe('The tenant globex is on it.');
@@ -121,13 +192,24 @@ describe('plans', () => {
 
 describe('models', () => {
   it('are made where there is none yet, and what one is made of is a model by the rules', async () => {
-    const { sent } = showConsole({ ...CONFIG, 'GET /api/models': list(), 'GET /api/state': { status: 200, body: { ...QUIET, providers: [LIVE] } }, 'PUT /api/models/first': { status: 200, body: {} }, 'GET /api/models/first': row('first', MODEL) }, '/_console/models');
+    const { sent } = showConsole(
+      {
+        ...CONFIG,
+        'GET /api/models': list(),
+        'GET /api/state': { status: 200, body: { ...QUIET, providers: [LIVE] } },
+        'PUT /api/models/first': { status: 200, body: {} },
+        'GET /api/models/first': row('first', MODEL),
+      },
+      '/_console/models',
+    );
     expect(await screen.findByText(/The catalogue is empty/)).toBeTruthy();
     press('New model');
     fireEvent.change(screen.getByLabelText('Id of the new model'), { target: { value: 'first' } });
     press('Make the model');
     await screen.findByText('Who has it, and what we pay');
-    expect(Model.parse({ id: 'first', ...(bodyOf(sent.find(({ request }) => request.startsWith('PUT'))?.body) as object) })).toMatchObject({ offers: [{ provider: 'primary' }] });
+    expect(
+      Model.parse({ id: 'first', ...(bodyOf(sent.find(({ request }) => request.startsWith('PUT'))?.body) as object) }),
+    ).toMatchObject({ offers: [{ provider: 'primary' }] });
   });
 
   it('are listed with who has them at which price, and say where it is not known', async () => {
@@ -145,15 +227,27 @@ describe('models', () => {
   });
 
   it('that do not exist are said not to', async () => {
-    showConsole({ ...CONFIG, 'GET /api/models/none': { status: 404, body: { title: 'Not found' } } }, '/_console/models/none');
+    showConsole(
+      { ...CONFIG, 'GET /api/models/none': { status: 404, body: { title: 'Not found' } } },
+      '/_console/models/none',
+    );
     expect(await screen.findByText('There is no model none')).toBeTruthy();
   });
 });
 
 describe('kill switches', () => {
   it('name what they stop, are set once per thing, and the field that is refused is named', async () => {
-    const refused: Answer = { status: 400, body: { title: 'The change is not possible', errors: [{ path: 'target', message: 'there is no provider nobody' }] } };
-    const { sent } = showConsole({ ...CONFIG, 'PUT /api/kill-switches/provider-nobody': refused }, '/_console/kill-switches');
+    const refused: Answer = {
+      status: 400,
+      body: {
+        title: 'The change is not possible',
+        errors: [{ path: 'target', message: 'there is no provider nobody' }],
+      },
+    };
+    const { sent } = showConsole(
+      { ...CONFIG, 'PUT /api/kill-switches/provider-nobody': refused },
+      '/_console/kill-switches',
+    );
     fireEvent.click(await screen.findByRole('button', { name: 'Switch something off' }));
     fireEvent.change(screen.getByLabelText('Which provider'), { target: { value: 'nobody' } });
     fireEvent.change(screen.getByLabelText('Message to callers'), { target: { value: 'Back at noon.' } });
@@ -161,7 +255,13 @@ describe('kill switches', () => {
     expect((await screen.findByText('target')).closest('li')?.textContent).toBe('target there is no provider nobody');
     const put = sent.find(({ request }) => request.startsWith('PUT'));
     expect(put?.headers).toMatchObject({ 'if-none-match': '*' });
-    expect(bodyOf(put?.body)).toEqual({ id: 'provider-nobody', scope: 'provider', target: 'nobody', message: 'Back at noon.', retryAfterSeconds: 60 });
+    expect(bodyOf(put?.body)).toEqual({
+      id: 'provider-nobody',
+      scope: 'provider',
+      target: 'nobody',
+      message: 'Back at noon.',
+      retryAfterSeconds: 60,
+    });
   });
 
   it('that somebody else changed meanwhile are shown in both versions, and mine goes in their place only when told to', async () => {
@@ -192,7 +292,11 @@ describe('kill switches', () => {
   });
 
   it('are cleared after a second press, under the version that was seen, and stand on the overview while they are set', async () => {
-    const { sent } = showConsole({ ...CONFIG, 'GET /api/kill-switches': list(row(SWITCH.id, SWITCH)), [`DELETE /api/kill-switches/${SWITCH.id}`]: { status: 204 } });
+    const { sent } = showConsole({
+      ...CONFIG,
+      'GET /api/kill-switches': list(row(SWITCH.id, SWITCH)),
+      [`DELETE /api/kill-switches/${SWITCH.id}`]: { status: 204 },
+    });
     fireEvent.click(await screen.findByRole('link', { name: 'Kill switches', current: false }));
     fireEvent.click(await screen.findByRole('button', { name: 'Switch on again: provider primary' }));
     expect(sent.some(({ request }) => request.startsWith('DELETE'))).toBe(false);
@@ -208,9 +312,26 @@ describe('people', () => {
   const ADA = { email: 'ada@acme.test', roles: { 'acme-prod': 'admin' } };
   const people = {
     ...CONFIG,
-    'GET /api/operators': list(row('grace', { role: 'operator', enabled: true, createdAt: '2026-01-01T00:00:00.000Z' })),
+    'GET /api/operators': list(
+      row('grace', { role: 'operator', enabled: true, createdAt: '2026-01-01T00:00:00.000Z' }),
+    ),
     'GET /api/users': list(row('u1', ADA)),
-    'GET /api/invitations': { status: 200, body: { rows: [{ id: 'inv_1', email: 'new@acme.test', role: 'finance', workspace: 'acme-prod', tenant: 'acme', expires_at: '2026-01-08T00:00:00.000Z' }], next_cursor: null } },
+    'GET /api/invitations': {
+      status: 200,
+      body: {
+        rows: [
+          {
+            id: 'inv_1',
+            email: 'new@acme.test',
+            role: 'finance',
+            workspace: 'acme-prod',
+            tenant: 'acme',
+            expires_at: '2026-01-08T00:00:00.000Z',
+          },
+        ],
+        next_cursor: null,
+      },
+    },
   };
 
   it('are operators for admins alone: nobody else even asks for them', async () => {
@@ -223,7 +344,10 @@ describe('people', () => {
   });
 
   it('have an operator account changed under its version, without a password that was not given', async () => {
-    const { sent } = showConsole({ ...people, 'PUT /api/operators/grace': { status: 200, body: {} } }, '/_console/people');
+    const { sent } = showConsole(
+      { ...people, 'PUT /api/operators/grace': { status: 200, body: {} } },
+      '/_console/people',
+    );
     fireEvent.click(await screen.findByRole('button', { name: 'Change grace' }));
     fireEvent.change(screen.getByLabelText('Role'), { target: { value: 'admin' } });
     fireEvent.click(screen.getByRole('button', { name: 'Save' }));
@@ -265,7 +389,9 @@ describe('people', () => {
 
   it('that are invited are listed with how long it lasts, and an invitation is taken back after a second press', async () => {
     const { sent } = showConsole({ ...people, 'DELETE /api/invitations/inv_1': { status: 204 } }, '/_console/people');
-    expect((await screen.findByText('new@acme.test')).closest('tr')?.textContent).toMatch(/finance of acme-prod.*8 Jan 2026/);
+    expect((await screen.findByText('new@acme.test')).closest('tr')?.textContent).toMatch(
+      /finance of acme-prod.*8 Jan 2026/,
+    );
     fireEvent.click(screen.getByRole('button', { name: 'Take back the invitation of new@acme.test' }));
     fireEvent.click(screen.getByRole('button', { name: /sure\?/ }));
     await act(async () => undefined);

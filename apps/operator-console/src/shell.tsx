@@ -85,7 +85,11 @@ export function Shell({ api, onSignedOut }: { api: OperatorApi; onSignedOut: () 
             The control plane does not answer, so this picture stands still. Inference goes on without it. {lost}
           </p>
         )}
-        {picture === undefined ? lost === undefined && <p className="muted">Waiting for the first picture…</p> : <Page place={place} api={api} picture={picture} still={lost !== undefined} />}
+        {picture === undefined ? (
+          lost === undefined && <p className="muted">Waiting for the first picture…</p>
+        ) : (
+          <Page place={place} api={api} picture={picture} still={lost !== undefined} />
+        )}
       </main>
     </>
   );
@@ -97,7 +101,17 @@ function titleOf(place: Place): string {
   return place.page === 'unknown' ? 'Not found' : 'id' in place ? `${word} ${place.id}` : word;
 }
 
-function Page({ place, api, picture, still }: { place: Place; api: OperatorApi; picture: OperatorState; still: boolean }) {
+function Page({
+  place,
+  api,
+  picture,
+  still,
+}: {
+  place: Place;
+  api: OperatorApi;
+  picture: OperatorState;
+  still: boolean;
+}) {
   switch (place.page) {
     case 'overview':
       return <Overview api={api} picture={picture} still={still} />;
@@ -112,7 +126,15 @@ function Page({ place, api, picture, still }: { place: Place; api: OperatorApi; 
     case 'provider':
       return <ProviderPage key={place.id} api={api} picture={picture} id={place.id} />;
     case 'requests':
-      return <RequestsPage key={`${place.tenant} ${place.outcome}`} api={api} picture={picture} tenant={place.tenant} outcome={place.outcome} />;
+      return (
+        <RequestsPage
+          key={`${place.tenant} ${place.outcome}`}
+          api={api}
+          picture={picture}
+          tenant={place.tenant}
+          outcome={place.outcome}
+        />
+      );
     case 'request':
       return <RequestPage key={place.id} api={api} id={place.id} />;
     case 'router':
@@ -151,13 +173,14 @@ function Pulse({ picture, lost }: { picture: OperatorState | undefined; lost: bo
       </Badge>
       {running > 0 && (
         <Link to="/chaos">
-          <Badge tone="warn">
-            {running} broken on purpose
-          </Badge>
+          <Badge tone="warn">{running} broken on purpose</Badge>
         </Link>
       )}
       <span className="muted">
-        configuration {picture.config_version} · {picture.ledger === null ? 'ledger unknown' : `${picture.ledger.rows.toLocaleString('en-US')} calls in the ledger`}
+        configuration {picture.config_version} ·{' '}
+        {picture.ledger === null
+          ? 'ledger unknown'
+          : `${picture.ledger.rows.toLocaleString('en-US')} calls in the ledger`}
       </span>
     </span>
   );

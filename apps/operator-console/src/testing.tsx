@@ -19,7 +19,15 @@ export const QUIET: OperatorState = {
       totals: { ok: 4, throttled: 9 },
       seconds: [{ second: 1, outcomes: { ok: 4, throttled: 9 }, tokens: 0, queue_ms_max: 0, queue_ms_mean: 0 }],
     },
-    { tenant: 'acme', name: 'Acme', plan: 'enterprise', limits: { quotas: [] }, workspaces: ['acme-prod'], totals: {}, seconds: [] },
+    {
+      tenant: 'acme',
+      name: 'Acme',
+      plan: 'enterprise',
+      limits: { quotas: [] },
+      workspaces: ['acme-prod'],
+      totals: {},
+      seconds: [],
+    },
   ],
   providers: [],
   queues: null,
@@ -39,7 +47,10 @@ export interface Answer {
 }
 
 /** The console on answers by `METHOD path`, a live stream that the test pushes, and what was sent. */
-export function showConsole(routes: Record<string, Answer | ((body: string | undefined, headers: Record<string, string>) => Answer)>, path = '/_console/') {
+export function showConsole(
+  routes: Record<string, Answer | ((body: string | undefined, headers: Record<string, string>) => Answer)>,
+  path = '/_console/',
+) {
   history.replaceState(null, '', path);
   // The test's window has no place to scroll to.
   window.scrollTo = () => undefined;
@@ -60,7 +71,8 @@ export function showConsole(routes: Record<string, Answer | ((body: string | und
       const stream = { listeners: new Map<string, (event: { data?: string }) => void>(), closed: false };
       streams.push(stream);
       return {
-        addEventListener: (name: string, listener: unknown) => void stream.listeners.set(name, listener as (event: { data?: string }) => void),
+        addEventListener: (name: string, listener: unknown) =>
+          void stream.listeners.set(name, listener as (event: { data?: string }) => void),
         close: () => {
           stream.closed = true;
         },
@@ -68,7 +80,9 @@ export function showConsole(routes: Record<string, Answer | ((body: string | und
     },
   );
   const view = render(
-    <QueryClientProvider client={new QueryClient({ defaultOptions: { queries: { retry: false, staleTime: Infinity } } })}>
+    <QueryClientProvider
+      client={new QueryClient({ defaultOptions: { queries: { retry: false, staleTime: Infinity } } })}
+    >
       <App api={api} />
     </QueryClientProvider>,
   );
@@ -76,9 +90,15 @@ export function showConsole(routes: Record<string, Answer | ((body: string | und
     ...view,
     sent,
     /** Pushes a picture to whoever watches. */
-    push: (state: OperatorState) => streams.filter(({ closed }) => !closed).forEach(({ listeners }) => listeners.get('state')?.({ data: JSON.stringify(state) })),
+    push: (state: OperatorState) =>
+      streams
+        .filter(({ closed }) => !closed)
+        .forEach(({ listeners }) => listeners.get('state')?.({ data: JSON.stringify(state) })),
     breakStream: () => streams.forEach(({ listeners }) => listeners.get('error')?.({})),
   };
 }
 
-export const SIGNED_IN = { 'GET /api/session': { status: 200, body: ADMIN }, 'GET /api/state': { status: 200, body: QUIET } } as const;
+export const SIGNED_IN = {
+  'GET /api/session': { status: 200, body: ADMIN },
+  'GET /api/state': { status: 200, body: QUIET },
+} as const;

@@ -49,11 +49,22 @@ export function createAnswerRequest(deps: AnswerDeps): (req: IncomingMessage, re
     if (fault?.kind !== 'error' && fault?.kind !== 'rate_limit') return false;
     const status = fault.kind === 'rate_limit' ? 429 : (fault.status ?? 500);
     const retryAfter = fault.retry_after_s ?? (fault.kind === 'rate_limit' ? 1 : undefined);
-    reply(res, status, dialect.error(status, `Simulated fault: ${fault.kind}`), retryAfter === undefined ? {} : { [HEADER.retryAfter]: String(retryAfter) });
+    reply(
+      res,
+      status,
+      dialect.error(status, `Simulated fault: ${fault.kind}`),
+      retryAfter === undefined ? {} : { [HEADER.retryAfter]: String(retryAfter) },
+    );
     return true;
   }
 
-  function side(method: string, path: string, req: IncomingMessage, res: ServerResponse, fault: SimFault | undefined): void {
+  function side(
+    method: string,
+    path: string,
+    req: IncomingMessage,
+    res: ServerResponse,
+    fault: SimFault | undefined,
+  ): void {
     readBody(req, (raw) => {
       if (failAtOnce(res, fault)) return;
       try {
@@ -70,7 +81,10 @@ export function createAnswerRequest(deps: AnswerDeps): (req: IncomingMessage, re
   function generate(req: IncomingMessage, res: ServerResponse, embeddings: boolean): void {
     const marker = req.headers[HEADER.tenantMarker];
     const requestId = req.headers[HEADER.clientRequestId];
-    const record = deps.stats.arrive(typeof marker === 'string' ? marker : undefined, typeof requestId === 'string' ? requestId.slice(0, 200) : undefined);
+    const record = deps.stats.arrive(
+      typeof marker === 'string' ? marker : undefined,
+      typeof requestId === 'string' ? requestId.slice(0, 200) : undefined,
+    );
     let playing: Playing | undefined;
     /** How the call counts once its connection is done with an answer that was sent to its end. */
     let whenSent: Ending = 'refused';
@@ -96,7 +110,8 @@ export function createAnswerRequest(deps: AnswerDeps): (req: IncomingMessage, re
         res.end(call.stream ? `data: ${GARBAGE}\n\n` : GARBAGE);
         return;
       }
-      if (deps.stats.inFlight >= deps.slots) throw new Refusal(dialect.overloadStatus, `All ${deps.slots} slots are busy`);
+      if (deps.stats.inFlight >= deps.slots)
+        throw new Refusal(dialect.overloadStatus, `All ${deps.slots} slots are busy`);
       record.begin();
       whenSent = 'completed';
       playing = playAnswer({

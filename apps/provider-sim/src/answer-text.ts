@@ -1,6 +1,23 @@
 import { isObject } from './sim-call.ts';
 
-const WORDS = ['water', 'finds', 'its', 'level', 'through', 'every', 'gate', 'and', 'the', 'stream', 'runs', 'on', 'past', 'stone', 'mill', 'bridge'] as const;
+const WORDS = [
+  'water',
+  'finds',
+  'its',
+  'level',
+  'through',
+  'every',
+  'gate',
+  'and',
+  'the',
+  'stream',
+  'runs',
+  'on',
+  'past',
+  'stone',
+  'mill',
+  'bridge',
+] as const;
 
 /** `count` words, each one token; the same ones for the same seed. */
 export function wordsFor(seed: number, count: number): string[] {
@@ -31,7 +48,8 @@ export function jsonFor(schema: unknown, seed: number): string {
 
 function valueFor(property: unknown, seed: number): unknown {
   if (!isObject(property)) return 'water';
-  if (Array.isArray(property['enum']) && property['enum'].length > 0) return property['enum'][seed % property['enum'].length] as unknown;
+  if (Array.isArray(property['enum']) && property['enum'].length > 0)
+    return property['enum'][seed % property['enum'].length] as unknown;
   switch (property['type']) {
     case 'integer':
     case 'number':
@@ -52,5 +70,7 @@ function valueFor(property: unknown, seed: number): unknown {
 /** Cuts text into `count` pieces of nearly equal length: at least three, at most one per character. */
 export function fragmentsOf(text: string, count: number): string[] {
   const pieces = Math.max(3, Math.min(count, text.length));
-  return Array.from({ length: pieces }, (_, i) => text.slice(Math.floor((i * text.length) / pieces), Math.floor(((i + 1) * text.length) / pieces)));
+  return Array.from({ length: pieces }, (_, i) =>
+    text.slice(Math.floor((i * text.length) / pieces), Math.floor(((i + 1) * text.length) / pieces)),
+  );
 }

@@ -40,15 +40,29 @@ function toolInput(call: SimCall, index: number): unknown {
 }
 
 function toolUse(call: SimCall, index: number, input: unknown): object {
-  return { type: 'tool_use', id: index === 0 ? `toolu_${call.hash}` : `toolu_${call.hash}_${index}`, name: call.calls[index]?.name, input };
+  return {
+    type: 'tool_use',
+    id: index === 0 ? `toolu_${call.hash}` : `toolu_${call.hash}_${index}`,
+    name: call.calls[index]?.name,
+    input,
+  };
 }
 
 function content(call: SimCall): object[] {
-  const thoughts = call.thinking === undefined ? [] : [{ type: 'thinking', thinking: call.thinking, signature: signatureOf(call.thinking) }];
-  return [...thoughts, ...(call.calls.length === 0 ? [{ type: 'text', text: call.pieces.join('') }] : call.calls.map((_, i) => toolUse(call, i, toolInput(call, i))))];
+  const thoughts =
+    call.thinking === undefined
+      ? []
+      : [{ type: 'thinking', thinking: call.thinking, signature: signatureOf(call.thinking) }];
+  return [
+    ...thoughts,
+    ...(call.calls.length === 0
+      ? [{ type: 'text', text: call.pieces.join('') }]
+      : call.calls.map((_, i) => toolUse(call, i, toolInput(call, i)))),
+  ];
 }
 
-const startBlock = (index: number, block: object): string => event('content_block_start', { index, content_block: block });
+const startBlock = (index: number, block: object): string =>
+  event('content_block_start', { index, content_block: block });
 const stopBlock = (index: number): string => event('content_block_stop', { index });
 
 function thoughts(call: SimCall): string {
@@ -81,10 +95,17 @@ export const anthropicDialect: Dialect = {
   },
   chunk(call, index) {
     const text = JSON.stringify(call.pieces[index] ?? '');
-    const at = Math.max(0, call.calls.findLastIndex(({ from }) => from <= index));
+    const at = Math.max(
+      0,
+      call.calls.findLastIndex(({ from }) => from <= index),
+    );
     const block = firstBlock(call) + at;
-    const starts = at > 0 && call.calls[at]?.from === index ? stopBlock(block - 1) + startBlock(block, toolUse(call, at, {})) : '';
-    const delta = call.calls.length === 0 ? `{"type":"text_delta","text":${text}}` : `{"type":"input_json_delta","partial_json":${text}}`;
+    const starts =
+      at > 0 && call.calls[at]?.from === index ? stopBlock(block - 1) + startBlock(block, toolUse(call, at, {})) : '';
+    const delta =
+      call.calls.length === 0
+        ? `{"type":"text_delta","text":${text}}`
+        : `{"type":"input_json_delta","partial_json":${text}}`;
     return `${starts}event: content_block_delta\ndata: {"type":"content_block_delta","index":${block},"delta":${delta}}\n\n`;
   },
   closing(call) {
@@ -92,11 +113,18 @@ export const anthropicDialect: Dialect = {
     const usage = call.omitUsage ? {} : { usage: { output_tokens: call.pieces.length } };
     return `${stopBlock(firstBlock(call) + Math.max(0, call.calls.length - 1))}${event('message_delta', { delta, ...usage })}${event('message_stop', {})}`;
   },
-  error: (status, message) => JSON.stringify({ type: 'error', error: { type: ERROR_TYPE[status] ?? 'api_error', message }, request_id: null }),
+  error: (status, message) =>
+    JSON.stringify({ type: 'error', error: { type: ERROR_TYPE[status] ?? 'api_error', message }, request_id: null }),
   side(method, path, body) {
-    if (method === 'POST' && path === '/v1/messages/count_tokens') return { input_tokens: planAnthropic(body(), true).inputTokens };
+    if (method === 'POST' && path === '/v1/messages/count_tokens')
+      return { input_tokens: planAnthropic(body(), true).inputTokens };
     if (method !== 'GET' || path !== '/v1/models') return undefined;
-    const data = Object.keys(SIM_MODELS).map((id) => ({ id, type: 'model', display_name: id, created_at: '2026-01-01T00:00:00Z' }));
+    const data = Object.keys(SIM_MODELS).map((id) => ({
+      id,
+      type: 'model',
+      display_name: id,
+      created_at: '2026-01-01T00:00:00Z',
+    }));
     return { data, has_more: false, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null };
   },
 };

@@ -21,7 +21,8 @@ export function createCallLog(heldMax = HELD_MAX): CallLog {
     after(seq) {
       const first = Math.max(seq, last - ring.length) + 1;
       const calls: SimCallEntry[] = [];
-      for (let at = first; at <= last && calls.length < PAGE_MAX; at += 1) calls.push(ring[(at - 1) % heldMax] as SimCallEntry);
+      for (let at = first; at <= last && calls.length < PAGE_MAX; at += 1)
+        calls.push(ring[(at - 1) % heldMax] as SimCallEntry);
       return { calls, dropped: Math.max(0, Math.min(first, last + 1) - 1 - seq) };
     },
   };

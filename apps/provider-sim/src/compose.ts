@@ -27,16 +27,34 @@ export async function startProviderSim({ host, ports, slots }: ProviderSimOption
   const open: { close(): Promise<void> }[] = [];
   const close = async (): Promise<void> => void (await Promise.all(open.map((one) => one.close())));
   const start = async (name: SimProviderName): Promise<Provider> => {
-    const provider = await startProvider({ name, dialect: DIALECTS[SIM_PROVIDERS[name]], host, port: portOf[name], ...(slots === undefined ? {} : { slots }) });
+    const provider = await startProvider({
+      name,
+      dialect: DIALECTS[SIM_PROVIDERS[name]],
+      host,
+      port: portOf[name],
+      ...(slots === undefined ? {} : { slots }),
+    });
     open.push(provider);
     return provider;
   };
   try {
-    const providers = { primary: await start('primary'), secondary: await start('secondary'), tertiary: await start('tertiary') };
-    const control = await listenOn(createControlServer(Object.values(providers)), { host, port: ports.simControl, graceMs: 500 });
+    const providers = {
+      primary: await start('primary'),
+      secondary: await start('secondary'),
+      tertiary: await start('tertiary'),
+    };
+    const control = await listenOn(createControlServer(Object.values(providers)), {
+      host,
+      port: ports.simControl,
+      graceMs: 500,
+    });
     open.push(control);
     const { primary, secondary, tertiary } = providers;
-    return { controlUrl: control.url, urls: { primary: primary.url, secondary: secondary.url, tertiary: tertiary.url }, close };
+    return {
+      controlUrl: control.url,
+      urls: { primary: primary.url, secondary: secondary.url, tertiary: tertiary.url },
+      close,
+    };
   } catch (error) {
     await close();
     throw error;

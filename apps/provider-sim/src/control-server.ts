@@ -25,9 +25,14 @@ export function createControlServer(providers: readonly Provider[]) {
       return send(res, providers.every((one) => one.listening) ? 200 : 503, { listening });
     }
     const [, name, what] = ROUTE.exec(path) ?? [];
-    if (what === undefined) throw new Refusal(404, 'Known: GET /health, and /providers/<name>/fault, /providers/<name>/stats and /providers/<name>/calls');
+    if (what === undefined)
+      throw new Refusal(
+        404,
+        'Known: GET /health, and /providers/<name>/fault, /providers/<name>/stats and /providers/<name>/calls',
+      );
     const provider = providers.find((one) => one.name === name);
-    if (provider === undefined) throw new Refusal(404, `There is no such provider; known: ${providers.map((one) => one.name).join(', ')}`);
+    if (provider === undefined)
+      throw new Refusal(404, `There is no such provider; known: ${providers.map((one) => one.name).join(', ')}`);
     switch (`${req.method} ${what}`) {
       case 'GET stats':
         return send(res, 200, provider.stats.snapshot());
@@ -63,7 +68,10 @@ function readAfter(url: string): number {
 function parseFault(raw: Buffer): SimFault {
   const parsed = SimFault.safeParse(parseObject(raw));
   if (parsed.success) return parsed.data;
-  throw new Refusal(400, parsed.error.issues.map((issue) => `${issue.path.join('.') || 'fault'}: ${issue.message}`).join('; '));
+  throw new Refusal(
+    400,
+    parsed.error.issues.map((issue) => `${issue.path.join('.') || 'fault'}: ${issue.message}`).join('; '),
+  );
 }
 
 function send(res: ServerResponse, status: number, body?: object): void {

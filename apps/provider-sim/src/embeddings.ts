@@ -1,4 +1,14 @@
-import { countTokens, hashOf, readCount, readInstruction, readModel, Refusal, speedOf, type JsonObject, type SimCall } from './sim-call.ts';
+import {
+  countTokens,
+  hashOf,
+  readCount,
+  readInstruction,
+  readModel,
+  Refusal,
+  speedOf,
+  type JsonObject,
+  type SimCall,
+} from './sim-call.ts';
 
 const DEFAULT_DIMENSIONS = 64;
 
@@ -9,7 +19,10 @@ export function planEmbeddings(body: JsonObject): { call: SimCall; answer: strin
   const dimensions = readCount(body, 'dimensions', 1, 4096) ?? DEFAULT_DIMENSIONS;
   const base64 = body['encoding_format'] === 'base64';
   const inputs = readInputs(body['input']);
-  const tokens = inputs.reduce((total, input) => total + (typeof input === 'string' ? countTokens(input) : input.length), 0);
+  const tokens = inputs.reduce(
+    (total, input) => total + (typeof input === 'string' ? countTokens(input) : input.length),
+    0,
+  );
   const call: SimCall = {
     model,
     stream: false,
@@ -28,7 +41,11 @@ export function planEmbeddings(body: JsonObject): { call: SimCall; answer: strin
   };
   const data = inputs.map((input, index) => {
     const vector = vectorFor(String(input), dimensions);
-    return { object: 'embedding', index, embedding: base64 ? Buffer.from(vector.buffer).toString('base64') : Array.from(vector) };
+    return {
+      object: 'embedding',
+      index,
+      embedding: base64 ? Buffer.from(vector.buffer).toString('base64') : Array.from(vector),
+    };
   });
   const usage = call.omitUsage ? {} : { usage: { prompt_tokens: tokens, total_tokens: tokens } };
   return { call, answer: JSON.stringify({ object: 'list', data, model, ...usage }) };
@@ -38,7 +55,9 @@ function readInputs(input: unknown): (string | number[])[] {
   if (typeof input === 'string') return [input];
   if (Array.isArray(input) && input.length > 0) {
     if (input.every((one): one is number => typeof one === 'number')) return [input];
-    const lists = input.every((one) => typeof one === 'string' || (Array.isArray(one) && one.every((token) => typeof token === 'number')));
+    const lists = input.every(
+      (one) => typeof one === 'string' || (Array.isArray(one) && one.every((token) => typeof token === 'number')),
+    );
     if (lists) return input as (string | number[])[];
   }
   throw new Refusal(400, 'input must be a text, a list of texts, or lists of tokens');

@@ -8,7 +8,8 @@ beforeEach(async () => {
 });
 afterEach(() => sim.close());
 
-const call = (more: object = {}, init: RequestInit = {}) => post(`${sim.urls.primary}/v1/chat/completions`, instantBody(more), init);
+const call = (more: object = {}, init: RequestInit = {}) =>
+  post(`${sim.urls.primary}/v1/chat/completions`, instantBody(more), init);
 const tokensIn = (text: string): number => text.split('"content":').length - 2;
 
 describe('faults', () => {
@@ -25,7 +26,12 @@ describe('faults', () => {
     const answer = await call({ stream: true, sim: { ttft_ms: 0, chunk_ms: 60_000 } });
     await sim.fault('primary', { kind: 'down' });
     await expect(answer.text()).rejects.toThrow();
-    expect(await sim.stats('primary')).toMatchObject({ failed: 1, cancelled: 0, in_flight: 0, partial_tokens: { input: 3, output: 1 } });
+    expect(await sim.stats('primary')).toMatchObject({
+      failed: 1,
+      cancelled: 0,
+      in_flight: 0,
+      partial_tokens: { input: 3, output: 1 },
+    });
   });
 
   it('refuse: nobody listens, health says so, and clearing opens the same port', async () => {
@@ -62,7 +68,11 @@ describe('faults', () => {
     };
     await expect(read()).rejects.toThrow();
     expect(tokensIn(text)).toBe(4);
-    expect(await sim.stats('primary')).toMatchObject({ failed: 1, cancelled: 0, partial_tokens: { input: 3, output: 4 } });
+    expect(await sim.stats('primary')).toMatchObject({
+      failed: 1,
+      cancelled: 0,
+      partial_tokens: { input: 3, output: 4 },
+    });
   });
 
   it('stall: so many tokens, then silence on an open connection', async () => {
@@ -73,7 +83,9 @@ describe('faults', () => {
     expect(tokensIn(Buffer.from(first?.value ?? []).toString())).toBe(2);
     expect((await sim.stats('primary')).in_flight).toBe(1);
     gone.abort();
-    await eventually(async () => expect(await sim.stats('primary')).toMatchObject({ in_flight: 0, cancelled: 1, partial_tokens: { output: 2 } }));
+    await eventually(async () =>
+      expect(await sim.stats('primary')).toMatchObject({ in_flight: 0, cancelled: 1, partial_tokens: { output: 2 } }),
+    );
   });
 
   it('garbage: 200 with a body that nobody can read', async () => {
@@ -86,7 +98,9 @@ describe('faults', () => {
   it('no_usage: a full answer without usage, whose tokens are counted all the same', async () => {
     await sim.fault('primary', { kind: 'no_usage' });
     expect(await (await call()).json()).not.toHaveProperty('usage');
-    expect(await (await call({ stream: true, stream_options: { include_usage: true } })).text()).not.toContain('"usage"');
+    expect(await (await call({ stream: true, stream_options: { include_usage: true } })).text()).not.toContain(
+      '"usage"',
+    );
     expect((await sim.stats('primary')).tokens).toEqual({ input: 6, cache_read: 0, output: 40 });
   });
 
@@ -107,14 +121,22 @@ describe('faults', () => {
   it('seconds: clears itself', async () => {
     await sim.fault('primary', { kind: 'error', seconds: 0.1 });
     expect((await call()).status).toBe(500);
-    await eventually(async () => expect(await (await sim.control('GET', '/providers/primary/fault')).json()).toEqual({ fault: null }));
+    await eventually(async () =>
+      expect(await (await sim.control('GET', '/providers/primary/fault')).json()).toEqual({ fault: null }),
+    );
     expect((await call()).status).toBe(200);
   });
 
   it('refuses a fault that it does not understand and a provider that is not there', async () => {
-    const wrong: [string, object][] = [['primary', { kind: 'fire' }], ['primary', { kind: 'down', rat: 1 }], ['primary', { kind: 'error', rate: 2 }], ['nobody', { kind: 'down' } satisfies SimFault]];
+    const wrong: [string, object][] = [
+      ['primary', { kind: 'fire' }],
+      ['primary', { kind: 'down', rat: 1 }],
+      ['primary', { kind: 'error', rate: 2 }],
+      ['nobody', { kind: 'down' } satisfies SimFault],
+    ];
     const statuses = [];
-    for (const [provider, fault] of wrong) statuses.push((await sim.control('POST', `/providers/${provider}/fault`, fault)).status);
+    for (const [provider, fault] of wrong)
+      statuses.push((await sim.control('POST', `/providers/${provider}/fault`, fault)).status);
     expect(statuses).toEqual([400, 400, 400, 404]);
   });
 });

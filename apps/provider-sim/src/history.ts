@@ -26,13 +26,22 @@ export function readHistory(messages: readonly JsonObject[]): History {
   let lastText = '';
   for (const message of messages) {
     const blocks = Array.isArray(message['content']) ? message['content'].filter(isObject) : [];
-    const results = message['role'] === 'tool' ? [message['tool_call_id']] : blocks.filter((block) => block['type'] === 'tool_result').map((block) => block['tool_use_id']);
-    for (const id of results) if (!open.delete(id)) throw new Refusal(400, `messages: there is no tool call with the id ${JSON.stringify(id)} before its result`);
+    const results =
+      message['role'] === 'tool'
+        ? [message['tool_call_id']]
+        : blocks.filter((block) => block['type'] === 'tool_result').map((block) => block['tool_use_id']);
+    for (const id of results)
+      if (!open.delete(id))
+        throw new Refusal(400, `messages: there is no tool call with the id ${JSON.stringify(id)} before its result`);
     answersTools = results.length > 0;
     if (message['role'] === 'user' && !answersTools) lastText = textOf(message['content']);
     if (message['role'] !== 'assistant') continue;
-    for (const block of blocks) if (block['type'] === 'thinking' && block['signature'] !== signatureOf(String(block['thinking']))) throw new Refusal(400, 'messages: Invalid `signature` in `thinking` block');
-    const calls = Array.isArray(message['tool_calls']) ? message['tool_calls'].filter(isObject) : blocks.filter((block) => block['type'] === 'tool_use');
+    for (const block of blocks)
+      if (block['type'] === 'thinking' && block['signature'] !== signatureOf(String(block['thinking'])))
+        throw new Refusal(400, 'messages: Invalid `signature` in `thinking` block');
+    const calls = Array.isArray(message['tool_calls'])
+      ? message['tool_calls'].filter(isObject)
+      : blocks.filter((block) => block['type'] === 'tool_use');
     open = new Set(calls.map((call) => call['id']));
     if (open.has(undefined)) throw new Refusal(400, 'messages: every tool call must have an id');
   }

@@ -1,7 +1,23 @@
 import { type SimInstruction } from '@sluice/contracts';
 import { argumentsFor, fragmentsOf, jsonFor, wordsFor } from './answer-text.ts';
 import { readHistory, THOUGHT } from './history.ts';
-import { countTokens, hashOf, isObject, readCount, readInstruction, readMessages, readModel, Refusal, speedOf, textOf, wantedTokens, type JsonObject, type SimCall, type SimModel, type ToolCall } from './sim-call.ts';
+import {
+  countTokens,
+  hashOf,
+  isObject,
+  readCount,
+  readInstruction,
+  readMessages,
+  readModel,
+  Refusal,
+  speedOf,
+  textOf,
+  wantedTokens,
+  type JsonObject,
+  type SimCall,
+  type SimModel,
+  type ToolCall,
+} from './sim-call.ts';
 
 interface Tool {
   readonly name: string;
@@ -37,7 +53,9 @@ export function planOpenai(body: JsonObject): SimCall {
   const limit = readCount(body, 'max_completion_tokens', 1) ?? readCount(body, 'max_tokens', 1);
   const tools = readTools(body, (entry) => {
     const { function: made } = entry;
-    return isObject(made) && typeof made['name'] === 'string' ? { name: made['name'], schema: made['parameters'] } : undefined;
+    return isObject(made) && typeof made['name'] === 'string'
+      ? { name: made['name'], schema: made['parameters'] }
+      : undefined;
   });
   const options = body['stream_options'];
   const format = isObject(body['response_format']) ? body['response_format'] : {};
@@ -48,8 +66,26 @@ export function planOpenai(body: JsonObject): SimCall {
     sim,
     stream: body['stream'] === true,
     text: messages.map((message) => textOf(message['content'])).join(''),
-    called: calledTools({ tools, choice: isObject(choice) ? { name: named } : choice === 'required' ? 'any' : choice === 'none' ? 'none' : 'auto', single: body['parallel_tool_calls'] === false }, messages),
-    json: format['type'] === 'json_object' ? {} : isObject(format['json_schema']) ? format['json_schema']['schema'] : undefined,
+    called: calledTools(
+      {
+        tools,
+        choice: isObject(choice)
+          ? { name: named }
+          : choice === 'required'
+            ? 'any'
+            : choice === 'none'
+              ? 'none'
+              : 'auto',
+        single: body['parallel_tool_calls'] === false,
+      },
+      messages,
+    ),
+    json:
+      format['type'] === 'json_object'
+        ? {}
+        : isObject(format['json_schema'])
+          ? format['json_schema']['schema']
+          : undefined,
     thinking: false,
     limit,
     choices: readCount(body, 'n', 1, 128) ?? 1,
@@ -64,7 +100,9 @@ export function planAnthropic(body: JsonObject, counting = false): SimCall {
   const messages = readMessages(body);
   const limit = readCount(body, 'max_tokens', 1);
   if (limit === undefined && !counting) throw new Refusal(400, 'max_tokens: Field required');
-  const tools = readTools(body, (entry) => (typeof entry['name'] === 'string' ? { name: entry['name'], schema: entry['input_schema'] } : undefined));
+  const tools = readTools(body, (entry) =>
+    typeof entry['name'] === 'string' ? { name: entry['name'], schema: entry['input_schema'] } : undefined,
+  );
   const choice = isObject(body['tool_choice']) ? body['tool_choice'] : {};
   const kind = choice['type'];
   const config = isObject(body['output_config']) ? body['output_config'] : {};
@@ -74,7 +112,14 @@ export function planAnthropic(body: JsonObject, counting = false): SimCall {
     sim,
     stream: body['stream'] === true,
     text,
-    called: calledTools({ tools, choice: kind === 'tool' ? { name: choice['name'] } : kind === 'any' || kind === 'none' ? kind : 'auto', single: choice['disable_parallel_tool_use'] === true }, messages),
+    called: calledTools(
+      {
+        tools,
+        choice: kind === 'tool' ? { name: choice['name'] } : kind === 'any' || kind === 'none' ? kind : 'auto',
+        single: choice['disable_parallel_tool_use'] === true,
+      },
+      messages,
+    ),
     json: isObject(config['format']) ? config['format']['schema'] : undefined,
     thinking: isObject(body['thinking']) && body['thinking']['type'] === 'enabled',
     limit,
@@ -83,7 +128,10 @@ export function planAnthropic(body: JsonObject, counting = false): SimCall {
   });
 }
 
-/** One tool where the last thing said speaks of a tool, all of them where it speaks of tools; none right after their results. */
+/**
+ * One tool where the last thing said speaks of a tool, all of them where it speaks of tools; none right after their
+ * results.
+ */
 function calledTools({ tools, choice, single }: ToolWish, messages: JsonObject[]): readonly Tool[] {
   const { lastText, answersTools } = readHistory(messages);
   const [first] = tools;
@@ -124,7 +172,8 @@ function plan({ model, sim, stream, text, called, json, thinking, limit, choices
   }
   const size = fragments?.length ?? wanted;
   const cut = limit !== undefined && limit < size;
-  const pieces = fragments === undefined ? wordsFor(seed, cut ? limit : size) : cut ? fragments.slice(0, limit) : fragments;
+  const pieces =
+    fragments === undefined ? wordsFor(seed, cut ? limit : size) : cut ? fragments.slice(0, limit) : fragments;
   const inputTokens = countTokens(text);
   return {
     model,

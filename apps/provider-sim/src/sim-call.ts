@@ -53,7 +53,8 @@ export function isObject(value: unknown): value is JsonObject {
 export function readModel(body: JsonObject): SimModel {
   const { model } = body;
   if (typeof model !== 'string') throw new Refusal(400, 'model must be a string');
-  if (!Object.hasOwn(SIM_MODELS, model)) throw new Refusal(404, `The model ${JSON.stringify(model.slice(0, 80))} does not exist`);
+  if (!Object.hasOwn(SIM_MODELS, model))
+    throw new Refusal(404, `The model ${JSON.stringify(model.slice(0, 80))} does not exist`);
   return model as SimModel;
 }
 
@@ -67,18 +68,29 @@ export function readInstruction(body: JsonObject): SimInstruction {
 }
 
 /** @throws Refusal 400 when present and not a whole number of at least `min`. */
-export function readCount(body: JsonObject, name: string, min: number, max = Number.MAX_SAFE_INTEGER): number | undefined {
+export function readCount(
+  body: JsonObject,
+  name: string,
+  min: number,
+  max = Number.MAX_SAFE_INTEGER,
+): number | undefined {
   const value = body[name];
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value;
-  throw new Refusal(400, `${name} must be a whole number of at least ${min}${max < Number.MAX_SAFE_INTEGER ? ` and at most ${max}` : ''}`);
+  throw new Refusal(
+    400,
+    `${name} must be a whole number of at least ${min}${max < Number.MAX_SAFE_INTEGER ? ` and at most ${max}` : ''}`,
+  );
 }
 
 /** @throws Refusal 400 when `messages` is not a list of at least one message. */
 export function readMessages(body: JsonObject): JsonObject[] {
   const { messages } = body;
-  if (!Array.isArray(messages) || messages.length === 0) throw new Refusal(400, 'messages must hold at least one message');
-  for (const message of messages) if (!isObject(message) || typeof message['role'] !== 'string') throw new Refusal(400, 'every message must have a role');
+  if (!Array.isArray(messages) || messages.length === 0)
+    throw new Refusal(400, 'messages must hold at least one message');
+  for (const message of messages)
+    if (!isObject(message) || typeof message['role'] !== 'string')
+      throw new Refusal(400, 'every message must have a role');
   return messages as JsonObject[];
 }
 

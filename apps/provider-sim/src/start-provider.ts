@@ -32,7 +32,13 @@ const KEEP_ALIVE_MS = 65_000;
 const GRACE_MS = 500;
 
 /** One simulated provider on its own port. @throws Error with one sentence when the port is taken. */
-export async function startProvider({ name, dialect, host, port, slots = SIM_SLOTS }: ProviderOptions): Promise<Provider> {
+export async function startProvider({
+  name,
+  dialect,
+  host,
+  port,
+  slots = SIM_SLOTS,
+}: ProviderOptions): Promise<Provider> {
   const live = new Set<LiveCall>();
   const stats = createStats(name);
   let change: Promise<void> = Promise.resolve();

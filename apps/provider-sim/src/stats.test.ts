@@ -29,15 +29,27 @@ describe('the provider’s own count', () => {
 
   it('counts a caller that goes away as cancelled at once, with what was generated until then', async () => {
     const gone = new AbortController();
-    const answer = await post(sim.urls.primary + CHAT, { ...instantBody({ stream: true }), sim: { ttft_ms: 0, chunk_ms: 60_000 } }, { signal: gone.signal });
+    const answer = await post(
+      sim.urls.primary + CHAT,
+      { ...instantBody({ stream: true }), sim: { ttft_ms: 0, chunk_ms: 60_000 } },
+      { signal: gone.signal },
+    );
     await answer.body?.getReader().read();
     expect(await sim.stats('primary')).toMatchObject({ in_flight: 1, max_in_flight: 1, cancelled: 0 });
     gone.abort();
     await eventually(async () => expect((await sim.stats('primary')).cancelled).toBe(1), { timeoutMs: 1000 });
-    expect(await sim.stats('primary')).toMatchObject({ completed: 0, in_flight: 0, tokens: { output: 0 }, partial_tokens: { input: 3, output: 1 } });
+    expect(await sim.stats('primary')).toMatchObject({
+      completed: 0,
+      in_flight: 0,
+      tokens: { output: 0 },
+      partial_tokens: { input: 3, output: 1 },
+    });
   });
 
-  it.each([['primary', CHAT, 429], ['secondary', '/v1/messages', 529]] as const)('%s refuses above its slots and counts the refusal as a call only', async (name, path, status) => {
+  it.each([
+    ['primary', CHAT, 429],
+    ['secondary', '/v1/messages', 529],
+  ] as const)('%s refuses above its slots and counts the refusal as a call only', async (name, path, status) => {
     const gone = new AbortController();
     const slow = { ...instantBody({ stream: true, max_tokens: 9 }), sim: { ttft_ms: 0, chunk_ms: 60_000 } };
     await Promise.all([1, 2].map(() => post(sim.urls[name] + path, slow, { signal: gone.signal })));
@@ -48,7 +60,9 @@ describe('the provider’s own count', () => {
 
   it('keeps the speed of its model: a whole answer takes the first token and every chunk', async () => {
     const start = performance.now();
-    await (await post(sim.urls.primary + CHAT, { ...instantBody(), sim: { ttft_ms: 50, chunk_ms: 10, output_tokens: 6 } })).json();
+    await (
+      await post(sim.urls.primary + CHAT, { ...instantBody(), sim: { ttft_ms: 50, chunk_ms: 10, output_tokens: 6 } })
+    ).json();
     expect(performance.now() - start).toBeGreaterThanOrEqual(105);
   });
 
@@ -60,7 +74,13 @@ describe('the provider’s own count', () => {
     await eventually(async () =>
       expect(await read('0')).toEqual({
         calls: [
-          { seq: 1, request_id: 'req_1', model: 'sim-small', ending: 'completed', tokens: { input: 1, cache_read: 2, output: 20 } },
+          {
+            seq: 1,
+            request_id: 'req_1',
+            model: 'sim-small',
+            ending: 'completed',
+            tokens: { input: 1, cache_read: 2, output: 20 },
+          },
           { seq: 2, request_id: null, model: null, ending: 'refused', tokens: { input: 0, cache_read: 0, output: 0 } },
         ],
         dropped: 0,
@@ -73,7 +93,8 @@ describe('the provider’s own count', () => {
 
   it('remembers the last calls only, and says how many it has forgotten', () => {
     const log = createCallLog(3);
-    for (const id of ['a', 'b', 'c', 'd', 'e']) log.add({ request_id: id, model: null, ending: 'completed', tokens: { input: 0, cache_read: 0, output: 0 } });
+    for (const id of ['a', 'b', 'c', 'd', 'e'])
+      log.add({ request_id: id, model: null, ending: 'completed', tokens: { input: 0, cache_read: 0, output: 0 } });
     expect(log.after(0).calls.map((call) => call.request_id)).toEqual(['c', 'd', 'e']);
     expect(log.after(0).dropped).toBe(2);
     expect(log.after(1).dropped).toBe(1);

@@ -42,7 +42,10 @@ function fresh(provider: string, inFlight: number): SimStats {
   };
 }
 
-/** The provider's own count. Token classes are disjoint: `tokens.input` excludes cached ones; the rows' `input` holds both. */
+/**
+ * The provider's own count. Token classes are disjoint: `tokens.input` excludes cached ones; the rows' `input`
+ * holds both.
+ */
 export function createStats(provider: string): Stats {
   let state = fresh(provider, 0);
   let log = createCallLog();
@@ -86,7 +89,12 @@ export function createStats(provider: string): Stats {
         if (begun) state.in_flight--;
         const input = begun && known !== undefined ? known.inputTokens - known.cachedTokens : 0;
         const cached = begun && known !== undefined ? known.cachedTokens : 0;
-        myLog.add({ request_id: requestId ?? null, model: known?.model ?? null, ending, tokens: { input, cache_read: cached, output: begun ? output : 0 } });
+        myLog.add({
+          request_id: requestId ?? null,
+          model: known?.model ?? null,
+          ending,
+          tokens: { input, cache_read: cached, output: begun ? output : 0 },
+        });
         if (ending === 'refused') return;
         mine[ending]++;
         if (known === undefined) return;

@@ -26,10 +26,20 @@ export async function startTestSim(slots?: number): Promise<TestSim> {
 
 /** An OpenAI call with a fetch of its own: no retries, no patience. */
 export function post(url: string, body: object, init: RequestInit = {}): Promise<Response> {
-  return fetch(url, { method: 'POST', body: JSON.stringify(body), ...init, headers: { authorization: 'Bearer any', 'content-type': 'application/json', ...init.headers } });
+  return fetch(url, {
+    method: 'POST',
+    body: JSON.stringify(body),
+    ...init,
+    headers: { authorization: 'Bearer any', 'content-type': 'application/json', ...init.headers },
+  });
 }
 
 /** A body that is answered without any delay. */
 export function instantBody(more: object = {}, sim: object = {}): Record<string, unknown> {
-  return { model: 'sim-small', messages: [{ role: 'user', content: 'Hello there' }], sim: { ttft_ms: 0, chunk_ms: 0, ...sim }, ...more };
+  return {
+    model: 'sim-small',
+    messages: [{ role: 'user', content: 'Hello there' }],
+    sim: { ttft_ms: 0, chunk_ms: 0, ...sim },
+    ...more,
+  };
 }

@@ -76,21 +76,65 @@ const reasonOf = (error: unknown): string => (error instanceof Error ? error.mes
 export function createRouter(deps: RouterDeps): Router {
   const { store, clock, logger, config } = deps;
   const ids = createIds({ clock });
-  const keeper = createRouterKeeper({ store, prepare: deps.prepareStore, clock, requestsForMs: REQUESTS_FOR_MS, logger });
-  const log = createWaitingLog({ store: (rows) => store.commit({ decisions: rows }), logger, ...(deps.maxWaiting === undefined ? {} : { maxWaiting: deps.maxWaiting }) });
+  const keeper = createRouterKeeper({
+    store,
+    prepare: deps.prepareStore,
+    clock,
+    requestsForMs: REQUESTS_FOR_MS,
+    logger,
+  });
+  const log = createWaitingLog({
+    store: (rows) => store.commit({ decisions: rows }),
+    logger,
+    ...(deps.maxWaiting === undefined ? {} : { maxWaiting: deps.maxWaiting }),
+  });
   const signals = createSignalTable();
   const averages = createCallAverages();
   const drift = createFeatureDrift();
-  const reactor = createDriftReactor({ keeper, drift, names: () => publisher.current?.compiled.extractor.names, highest: deps.driftReactions ?? 'watching', publisher: deps.events, clock, logger, onStep: (step) => figures.reacted(step) });
-  const retention = createRetention({ store, state: () => keeper.state, clock, rule: deps.retention ?? RETENTION_DEFAULT, rewardTimeoutMs: deps.rewardTimeoutMs, onPruned: (table, rows) => figures.pruned(table, rows) });
+  const reactor = createDriftReactor({
+    keeper,
+    drift,
+    names: () => publisher.current?.compiled.extractor.names,
+    highest: deps.driftReactions ?? 'watching',
+    publisher: deps.events,
+    clock,
+    logger,
+    onStep: (step) => figures.reacted(step),
+  });
+  const retention = createRetention({
+    store,
+    state: () => keeper.state,
+    clock,
+    rule: deps.retention ?? RETENTION_DEFAULT,
+    rewardTimeoutMs: deps.rewardTimeoutMs,
+    onPruned: (table, rows) => figures.pruned(table, rows),
+  });
   const guard = createRolloutGuard();
   const replays = createReplays();
   const requests = createRecentRequests({ ttlMs: REQUESTS_FOR_MS });
-  const publisher = createPublisher({ clock, ids, state: () => keeper.state, signals, averages, onPublished: (snapshot) => void store.commit({ snapshot }).catch(() => undefined) });
-  const figures = createRouterMetrics(deps.metrics, { log, signals, state: () => keeper.state, current: () => publisher.current, stored: () => retention.figures, nowMs: () => clock.now() });
+  const publisher = createPublisher({
+    clock,
+    ids,
+    state: () => keeper.state,
+    signals,
+    averages,
+    onPublished: (snapshot) => void store.commit({ snapshot }).catch(() => undefined),
+  });
+  const figures = createRouterMetrics(deps.metrics, {
+    log,
+    signals,
+    state: () => keeper.state,
+    current: () => publisher.current,
+    stored: () => retention.figures,
+    nowMs: () => clock.now(),
+  });
 
   const decide = createRouteDecider({
-    clock, ids, config, log, requests,
+    clock,
+    ids,
+    config,
+    log,
+    requests,
     random: deps.random ?? Math.random,
     snapshot: () => publisher.current?.compiled,
     rewardTimeoutMs: deps.rewardTimeoutMs,
@@ -100,10 +144,34 @@ export function createRouter(deps: RouterDeps): Router {
     },
     onRefused: figures.refused,
   });
-  const takeFeedback = createFeedback({ store, keeper, log, clock, ...(deps.feedbackWaitMs === undefined ? {} : { waitMs: deps.feedbackWaitMs }) });
+  const takeFeedback = createFeedback({
+    store,
+    keeper,
+    log,
+    clock,
+    ...(deps.feedbackWaitMs === undefined ? {} : { waitMs: deps.feedbackWaitMs }),
+  });
   const findCaller = createFindCaller({ token: deps.token, config, clock });
   const desk = createPolicyDesk({ keeper, ids });
-  const { app, close: closeApp } = createRouterApp({ logger, token: deps.token, clock, ids, findCaller, store, keeper, log, desk, publisher, replays, guard, drift, reactor, retention, signals, averages });
+  const { app, close: closeApp } = createRouterApp({
+    logger,
+    token: deps.token,
+    clock,
+    ids,
+    findCaller,
+    store,
+    keeper,
+    log,
+    desk,
+    publisher,
+    replays,
+    guard,
+    drift,
+    reactor,
+    retention,
+    signals,
+    averages,
+  });
   const hot = createHotHandlers({
     decide,
     takeFeedback: async (items, caller) => {
@@ -119,7 +187,18 @@ export function createRouter(deps: RouterDeps): Router {
     averages.restore(kept?.averages ?? []);
     reactor.published = kept?.driftPublished ?? 0;
     for (const { workspace, request, decision, expiresAtMs, atMs } of saved) {
-      if (request !== undefined) requests.add(workspace, request.id, { digest: request.digest, atMs, facts: { decision, provider: undefined, expiresAtMs, dryRun: false, signals: { difficulty: 0, pressure: 0, budgetUsed: 0 } } });
+      if (request !== undefined)
+        requests.add(workspace, request.id, {
+          digest: request.digest,
+          atMs,
+          facts: {
+            decision,
+            provider: undefined,
+            expiresAtMs,
+            dryRun: false,
+            signals: { difficulty: 0, pressure: 0, budgetUsed: 0 },
+          },
+        });
     }
     publish();
   });
@@ -129,7 +208,11 @@ export function createRouter(deps: RouterDeps): Router {
     if (publisher.publish()) figures.published();
   }
 
-  const softState = (): SoftState => ({ signals: signals.state, averages: averages.state, driftPublished: reactor.published });
+  const softState = (): SoftState => ({
+    signals: signals.state,
+    averages: averages.state,
+    driftPublished: reactor.published,
+  });
 
   let pruning: Promise<void> | undefined;
 
@@ -137,7 +220,9 @@ export function createRouter(deps: RouterDeps): Router {
   function prune(): void {
     pruning ??= retention
       .tick()
-      .catch((error: unknown) => logger.warn({ reason: reasonOf(error) }, 'old decisions could not be deleted; it is tried again'))
+      .catch((error: unknown) =>
+        logger.warn({ reason: reasonOf(error) }, 'old decisions could not be deleted; it is tried again'),
+      )
       .finally(() => (pruning = undefined));
   }
 
@@ -167,9 +252,14 @@ export function createRouter(deps: RouterDeps): Router {
       rewardTimeoutMs: deps.rewardTimeoutMs,
       onCall: (decision, { outcome, totalMs, costNanoUsd }) => {
         const running = keeper.state?.running;
-        if (running === undefined || decision.rollout?.id !== running.id || decision.rollout.stage !== running.stage) return;
+        if (running === undefined || decision.rollout?.id !== running.id || decision.rollout.stage !== running.stage)
+          return;
         guard.enter(running.id, running.stage);
-        guard.add(decision.rollout.variant, { failed: outcome === 'upstream_error' || outcome === 'timeout' || outcome === 'internal_error', totalMs, costNanoUsd });
+        guard.add(decision.rollout.variant, {
+          failed: outcome === 'upstream_error' || outcome === 'timeout' || outcome === 'internal_error',
+          totalMs,
+          costNanoUsd,
+        });
       },
       onDecision: (row) => {
         figures.decided(row);
@@ -195,14 +285,30 @@ export function createRouter(deps: RouterDeps): Router {
     },
     get ready() {
       const state = keeper.state;
-      return { ready: state !== undefined && config() !== undefined, detail: { learning: state !== undefined, store: store.kind, configured: config() !== undefined, seq: state?.seq ?? null, snapshot_id: publisher.current?.compiled.snapshot.snapshot_id ?? null, log_waiting: log.waiting, stored: retention.view, drift: reactor.step } };
+      return {
+        ready: state !== undefined && config() !== undefined,
+        detail: {
+          learning: state !== undefined,
+          store: store.kind,
+          configured: config() !== undefined,
+          seq: state?.seq ?? null,
+          snapshot_id: publisher.current?.compiled.snapshot.snapshot_id ?? null,
+          log_waiting: log.waiting,
+          stored: retention.view,
+          drift: reactor.step,
+        },
+      };
     },
     loaded,
     close: async () => {
       closeApp();
       await pruning;
       await replays.close();
-      await log.close().catch((error: unknown) => logger.error({ waiting: log.waiting, err: error }, 'decisions could not be stored before the end'));
+      await log
+        .close()
+        .catch((error: unknown) =>
+          logger.error({ waiting: log.waiting, err: error }, 'decisions could not be stored before the end'),
+        );
       await keeper.close();
       if (keeper.state !== undefined) await store.commit({ soft: softState() }).catch(() => undefined);
       await store.close();

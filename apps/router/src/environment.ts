@@ -11,8 +11,16 @@ export const RouterEnv = z.object({
   DATABASE_URL: z.string().optional(),
   AWS_ENDPOINT_URL: z.url().optional(),
   AWS_REGION: z.string().default('eu-central-1'),
-  AWS_ACCOUNT_ID: z.string().regex(/^\d{12}$/, 'must be 12 digits').optional(),
-  SLUICE_REWARD_TIMEOUT_S: z.coerce.number().int().min(1).max(30 * 86_400).default(86_400),
+  AWS_ACCOUNT_ID: z
+    .string()
+    .regex(/^\d{12}$/, 'must be 12 digits')
+    .optional(),
+  SLUICE_REWARD_TIMEOUT_S: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(30 * 86_400)
+    .default(86_400),
   SLUICE_DEFAULT_REWARD: z.coerce.number().min(0).max(1).optional(),
   SLUICE_ROUTER_KEEP_DAYS: z.coerce.number().min(1).max(3_650).default(90),
   SLUICE_ROUTER_KEEP_ROWS: z.coerce.number().int().min(10_000).max(1_000_000_000).default(1_000_000),

@@ -15,11 +15,17 @@ beforeEach(async () => {
 afterEach(() => test.close());
 
 async function decided(more: object = {}): Promise<string> {
-  const { body } = await test.call('POST', '/route', { workspace: 'acme-prod', messages: messages('Explain why 17 is prime.'), ...more });
+  const { body } = await test.call('POST', '/route', {
+    workspace: 'acme-prod',
+    messages: messages('Explain why 17 is prime.'),
+    ...more,
+  });
   return String(body['decision_id']);
 }
-const rate = (decision_id: string, value: number, more: object = {}, token?: string) => test.call('POST', '/feedback', { decision_id, value, ...more }, token);
-const learned = async () => ((await test.call('GET', '/arms')).body['arms'] as { n: number }[]).reduce((sum, { n }) => sum + n, 0);
+const rate = (decision_id: string, value: number, more: object = {}, token?: string) =>
+  test.call('POST', '/feedback', { decision_id, value, ...more }, token);
+const learned = async () =>
+  ((await test.call('GET', '/arms')).body['arms'] as { n: number }[]).reduce((sum, { n }) => sum + n, 0);
 
 describe('feedback', () => {
   it('is learned once, taken again with the same value, and refused with another', async () => {
@@ -29,12 +35,19 @@ describe('feedback', () => {
     expect((await rate(id, 0.3)).status).toBe(409);
     await test.router.tick();
     expect(await learned()).toBe(1);
-    expect((await test.call('GET', `/decisions/${id}`)).body).toMatchObject({ reward_state: 'rewarded', reward: 0.8, feedback: [{ metric: 'quality', value: 0.8 }] });
+    expect((await test.call('GET', `/decisions/${id}`)).body).toMatchObject({
+      reward_state: 'rewarded',
+      reward: 0.8,
+      feedback: [{ metric: 'quality', value: 0.8 }],
+    });
   });
 
-  it('is 404 for a decision that does not exist and for another tenant\'s, with the same body', async () => {
+  it("is 404 for a decision that does not exist and for another tenant's, with the same body", async () => {
     const id = await decided();
-    const [foreign, unknown] = await Promise.all([rate(id, 1, {}, KEYS['globex-prod']), rate('01ARZ3NDEKTSV4RRFFQ69G5FAV', 1, {}, KEYS['globex-prod'])]);
+    const [foreign, unknown] = await Promise.all([
+      rate(id, 1, {}, KEYS['globex-prod']),
+      rate('01ARZ3NDEKTSV4RRFFQ69G5FAV', 1, {}, KEYS['globex-prod']),
+    ]);
     const shape = ({ status, body }: typeof foreign) => ({ status, ...body, request_id: '' });
     expect(shape(foreign)).toEqual(shape(unknown));
     expect(foreign.status).toBe(404);
@@ -58,12 +71,21 @@ describe('feedback', () => {
   it('of a batch has a result for each item, and is taken as far as it can be', async () => {
     const ids = [await decided(), await decided()];
     const { status, body } = await test.call('POST', '/feedback', [
-      { decision_id: ids[0], value: 1 }, { decision_id: ids[0], value: 1 }, { decision_id: ids[0], value: 0 }, { decision_id: ids[1], metric: 'outcome', value: 1 }, { decision_id: '01ARZ3NDEKTSV4RRFFQ69G5FAV', value: 1 },
+      { decision_id: ids[0], value: 1 },
+      { decision_id: ids[0], value: 1 },
+      { decision_id: ids[0], value: 0 },
+      { decision_id: ids[1], metric: 'outcome', value: 1 },
+      { decision_id: '01ARZ3NDEKTSV4RRFFQ69G5FAV', value: 1 },
     ]);
-    expect([status, (body['results'] as { status: number }[]).map((result) => result.status)]).toEqual([202, [202, 202, 409, 202, 404]]);
+    expect([status, (body['results'] as { status: number }[]).map((result) => result.status)]).toEqual([
+      202,
+      [202, 202, 409, 202, 404],
+    ]);
     await test.router.tick();
     expect(await learned()).toBe(1);
-    expect((await test.call('POST', '/feedback', new Array(1_001).fill({ decision_id: ids[0], value: 1 }))).status).toBe(400);
+    expect(
+      (await test.call('POST', '/feedback', new Array(1_001).fill({ decision_id: ids[0], value: 1 }))).status,
+    ).toBe(400);
   });
 
   it('of a single candidate is kept and not learned', async () => {
@@ -76,11 +98,25 @@ describe('feedback', () => {
   it('waits for the decision of a gateway that is on its way', async () => {
     const slow = await startTestRouter({ feedbackWaitMs: 20_000 });
     await slow.router.loaded;
-    const { body } = await slow.call('POST', '/route', { workspace: 'acme-prod', messages: messages('Hello'), dry_run: true });
+    const { body } = await slow.call('POST', '/route', {
+      workspace: 'acme-prod',
+      messages: messages('Hello'),
+      dry_run: true,
+    });
     const id = String(body['decision_id']);
     const rated = slow.call('POST', '/feedback', { decision_id: id, value: 1 });
     const row = decisionRow(1);
-    await slow.store.commit({ decisions: [{ ...row, id, decision: { ...row.decision, decision_id: id }, atMs: Date.now(), expiresAtMs: Date.now() + 60_000 }] });
+    await slow.store.commit({
+      decisions: [
+        {
+          ...row,
+          id,
+          decision: { ...row.decision, decision_id: id },
+          atMs: Date.now(),
+          expiresAtMs: Date.now() + 60_000,
+        },
+      ],
+    });
     expect((await rated).status).toBe(202);
     await slow.close();
   }, 30_000);
@@ -90,8 +126,14 @@ describe('the reward at the deadline', () => {
   const outcome = { decisionId: ulid(1), metric: 'outcome', value: 1, atMs: 0 };
   const call = (of: string) => ({ outcome: of, costNanoUsd: 0, billedNanoUsd: 0, outputTokens: 0, totalMs: 0 });
   it('is by one rule: the given outcome, else 0 for a failed call, else the default, else none', () => {
-    expect(rewardAtDeadline({ feedback: [outcome], call: call('timeout') }, 0.5)).toEqual({ state: 'rewarded', reward: 1 });
-    expect(rewardAtDeadline({ feedback: [], call: call('upstream_error') }, 0.5)).toEqual({ state: 'defaulted', reward: 0 });
+    expect(rewardAtDeadline({ feedback: [outcome], call: call('timeout') }, 0.5)).toEqual({
+      state: 'rewarded',
+      reward: 1,
+    });
+    expect(rewardAtDeadline({ feedback: [], call: call('upstream_error') }, 0.5)).toEqual({
+      state: 'defaulted',
+      reward: 0,
+    });
     expect(rewardAtDeadline({ feedback: [], call: call('ok') }, 0.5)).toEqual({ state: 'defaulted', reward: 0.5 });
     expect(rewardAtDeadline({ feedback: [], call: call('cancelled') }, undefined)).toEqual({ state: 'expired' });
   });
@@ -102,7 +144,8 @@ describe('the arms', () => {
     const arms = createLearnedArms();
     const { features } = decision(1);
     const teach = (tenant: string, reward: number, times: number) => {
-      for (let i = 0; i < times; i += 1) arms.learn({ model: 'small', tenant, features, reward, predicted: 0.5, atMs: 0 });
+      for (let i = 0; i < times; i += 1)
+        arms.learn({ model: 'small', tenant, features, reward, predicted: 0.5, atMs: 0 });
     };
     teach('honest', 0.9, 200);
     teach('flood', 0, 20_000);
@@ -121,7 +164,14 @@ describe('the arms', () => {
     const stream = (quality: number, times: number) => {
       for (let i = 0; i < times; i += 1) {
         state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-        arms.learn({ model: 'small', tenant: 'a', features, reward: state / 2 ** 32 < quality ? 1 : 0, predicted: 0.9, atMs: i });
+        arms.learn({
+          model: 'small',
+          tenant: 'a',
+          features,
+          reward: state / 2 ** 32 < quality ? 1 : 0,
+          predicted: 0.9,
+          atMs: i,
+        });
       }
     };
     stream(0.9, 20_000);

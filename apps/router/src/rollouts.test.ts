@@ -1,6 +1,13 @@
 import { EvaluationAnswer, RolloutView } from '@sluice/contracts';
 import { eventually } from '@sluice/testing';
-import { compileSnapshot, decideFromSnapshot, DEFAULT_FEATURES, DEFAULT_SETTINGS, textFeatures, verifyDecision } from '@sluice/routing';
+import {
+  compileSnapshot,
+  decideFromSnapshot,
+  DEFAULT_FEATURES,
+  DEFAULT_SETTINGS,
+  textFeatures,
+  verifyDecision,
+} from '@sluice/routing';
 import { createRouterState } from './state/router-state.ts';
 import { createRolloutGuard } from './learn/rollout-guard.ts';
 import { decision, decisionRow, ulid } from './testing/fixtures.ts';
@@ -16,15 +23,36 @@ afterEach(() => test.close());
 
 const actor = { kind: 'person', id: 'ada@sluice.example' };
 const because = { actor, reason: 'it saves money' };
-const policy = (version: string, settings: object = {}) => test.call('POST', '/policies', { version, note: 'cheaper', actor, settings });
+const policy = (version: string, settings: object = {}) =>
+  test.call('POST', '/policies', { version, note: 'cheaper', actor, settings });
 
 describe('policies', () => {
   it('are made from the serving one, never changed, and listed with what became of them', async () => {
-    expect((await policy('v2', { cost_weight: 0.4 })).body).toMatchObject({ version: 'v2', status: 'draft', settings: { cost_weight: 0.4, alpha: 0.5 }, models: 'shared' });
+    expect((await policy('v2', { cost_weight: 0.4 })).body).toMatchObject({
+      version: 'v2',
+      status: 'draft',
+      settings: { cost_weight: 0.4, alpha: 0.5 },
+      models: 'shared',
+    });
     expect((await policy('v2')).status).toBe(409);
     expect((await policy('v3', { colour: 1 })).status).toBe(400);
-    expect((await test.call('POST', '/policies', { version: 'v4', note: 'wrong', actor, arms: [{ model: 'small', theta: [1], inverse: [[1]], n: 0 }] })).body).toMatchObject({ status: 422, detail: expect.stringContaining('does not have 17 dimensions') });
-    expect((await test.call('GET', '/policies')).body).toMatchObject({ serving: 'v1', policies: [{ version: 'v2', status: 'draft' }, { version: 'v1', status: 'serving' }] });
+    expect(
+      (
+        await test.call('POST', '/policies', {
+          version: 'v4',
+          note: 'wrong',
+          actor,
+          arms: [{ model: 'small', theta: [1], inverse: [[1]], n: 0 }],
+        })
+      ).body,
+    ).toMatchObject({ status: 422, detail: expect.stringContaining('does not have 17 dimensions') });
+    expect((await test.call('GET', '/policies')).body).toMatchObject({
+      serving: 'v1',
+      policies: [
+        { version: 'v2', status: 'draft' },
+        { version: 'v1', status: 'serving' },
+      ],
+    });
   });
 });
 
@@ -35,11 +63,22 @@ describe('an evaluation', () => {
       const made = decision(i + 1);
       const flat = made.arms.map(({ probability }, arm) => distort(probability, arm));
       const sum = flat.reduce((a, b) => a + b, 0);
-      return { ...decisionRow(i + 1), decision: { ...made, arms: made.arms.map((arm, k) => ({ ...arm, probability: (flat[k] as number) / sum })) } };
+      return {
+        ...decisionRow(i + 1),
+        decision: { ...made, arms: made.arms.map((arm, k) => ({ ...arm, probability: (flat[k] as number) / sum })) },
+      };
     });
-    await test.store.commit({ decisions, rewards: decisions.map(({ id, decision: { chosen } }) => ({ id, state: 'rewarded', reward: { small: 0.6, medium: 0.8, large: 0.9 }[chosen] as number })) });
+    await test.store.commit({
+      decisions,
+      rewards: decisions.map(({ id, decision: { chosen } }) => ({
+        id,
+        state: 'rewarded',
+        reward: { small: 0.6, medium: 0.8, large: 0.9 }[chosen] as number,
+      })),
+    });
   }
-  const evaluate = async (version: string) => EvaluationAnswer.parse((await test.call('POST', `/policies/${version}/evaluate`, {})).body);
+  const evaluate = async (version: string) =>
+    EvaluationAnswer.parse((await test.call('POST', `/policies/${version}/evaluate`, {})).body);
 
   it('gives estimates with intervals and all diagnostics', async () => {
     await log(1_500);
@@ -52,7 +91,10 @@ describe('an evaluation', () => {
   });
 
   it('is insufficient without rewards, with few of them, and with wrong probabilities, each with its reason', async () => {
-    expect(await evaluate('v1')).toMatchObject({ status: 'insufficient', reasons: ['no decision that was drawn has a reward yet'] });
+    expect(await evaluate('v1')).toMatchObject({
+      status: 'insufficient',
+      reasons: ['no decision that was drawn has a reward yet'],
+    });
     await log(50);
     expect(JSON.stringify(await evaluate('v1'))).toContain('effective sample is');
     await test.close();
@@ -76,36 +118,62 @@ describe('a rollout', () => {
     expect((await act('start', { actor })).status).toBe(400);
     expect((await act('start', { actor: { kind: 'system', id: 'x' }, reason: 'because' })).status).toBe(400);
     expect((await act('start', because)).body).toMatchObject({ state: 'running', needed: 2_000 });
-    expect((await test.call('GET', '/internal/snapshot')).body['candidate']).toMatchObject({ rollout_id: made.id, stage: 'shadow', weight: 0, policy: { version: 'v2' } });
+    expect((await test.call('GET', '/internal/snapshot')).body['candidate']).toMatchObject({
+      rollout_id: made.id,
+      stage: 'shadow',
+      weight: 0,
+      policy: { version: 'v2' },
+    });
     expect((await act('start', because)).status).toBe(409);
     expect((await act('reset', because)).status).toBe(409);
     expect((await act('abort', because)).body).toMatchObject({ state: 'aborted', stage: 'rolled_back' });
     const anew = (await act('reset', because)).body;
     expect(anew).toMatchObject({ state: 'created', stage: 'shadow', policy_version: 'v2' });
     expect(anew['id']).not.toBe(made.id);
-    expect((await test.call('GET', `/rollouts/${made.id}`)).body['history']).toContainEqual(expect.objectContaining({ actor: actor.id, reason: 'it saves money', to: `reset as ${String(anew['id'])}` }));
+    expect((await test.call('GET', `/rollouts/${made.id}`)).body['history']).toContainEqual(
+      expect.objectContaining({ actor: actor.id, reason: 'it saves money', to: `reset as ${String(anew['id'])}` }),
+    );
     expect((await act('start', because, ulid(9))).status).toBe(404);
   });
 
-  it.each([[0.9, 'promoted', 'full'], [0.7, 'rolled_back', 'rolled_back']])('replayed with a candidate of quality %p is %s, with its evidence', async (candidate_quality, state, stage) => {
-    const { status, body } = await test.call('POST', '/rollouts/replay', { ...because, candidate_quality, seconds: 60, seed: 3 });
-    expect([status, body['clock']]).toEqual([202, 'replay']);
-    const view = await eventually(async () => {
-      const now = RolloutView.parse((await test.call('GET', `/rollouts/${String(body['id'])}`)).body);
-      if (now.state === 'running') throw new Error(`still in ${now.stage}`);
-      return now;
-    }, { timeoutMs: 60_000 });
-    expect(view).toMatchObject({ state, stage });
-    expect(view.points.length).toBeGreaterThan(5);
-    expect(view.history.at(-1)?.actor).toBe('system');
-    expect((await test.call('GET', '/internal/snapshot')).body['candidate']).toBeUndefined();
-  }, 90_000);
+  it.each([
+    [0.9, 'promoted', 'full'],
+    [0.7, 'rolled_back', 'rolled_back'],
+  ])(
+    'replayed with a candidate of quality %p is %s, with its evidence',
+    async (candidate_quality, state, stage) => {
+      const { status, body } = await test.call('POST', '/rollouts/replay', {
+        ...because,
+        candidate_quality,
+        seconds: 60,
+        seed: 3,
+      });
+      expect([status, body['clock']]).toEqual([202, 'replay']);
+      const view = await eventually(
+        async () => {
+          const now = RolloutView.parse((await test.call('GET', `/rollouts/${String(body['id'])}`)).body);
+          if (now.state === 'running') throw new Error(`still in ${now.stage}`);
+          return now;
+        },
+        { timeoutMs: 60_000 },
+      );
+      expect(view).toMatchObject({ state, stage });
+      expect(view.points.length).toBeGreaterThan(5);
+      expect(view.history.at(-1)?.actor).toBe('system');
+      expect((await test.call('GET', '/internal/snapshot')).body['candidate']).toBeUndefined();
+    },
+    90_000,
+  );
 
   it('goes through all stages on live decisions by its share of them, and serves after', () => {
     const state = createRouterState();
     let n = 0;
-    const apply = (body: Parameters<typeof state.apply>[0]['body']) => state.apply({ seq: state.seq + 1, atMs: 1_000 * (n += 1), body });
-    const models = [{ id: 'small', tier: 0 }, { id: 'large', tier: 2 }];
+    const apply = (body: Parameters<typeof state.apply>[0]['body']) =>
+      state.apply({ seq: state.seq + 1, atMs: 1_000 * (n += 1), body });
+    const models = [
+      { id: 'small', tier: 0 },
+      { id: 'large', tier: 2 },
+    ];
     apply({ kind: 'models_seen', models });
     const first = { version: 'v1', note: '', createdBy: 'x', settings: DEFAULT_SETTINGS, features: DEFAULT_FEATURES };
     apply({ kind: 'policy_created', policy: first });
@@ -118,11 +186,27 @@ describe('a rollout', () => {
     const stages = new Set<string>();
     let compiled = compileSnapshot(snapshotOf());
     for (let i = 0; i < 40_000 && state.serving === 'v1' && state.running !== undefined; i += 1) {
-      if (i % 500 === 0 || state.running.stage !== compiled.snapshot.candidate?.stage) compiled = compileSnapshot(snapshotOf());
+      if (i % 500 === 0 || state.running.stage !== compiled.snapshot.candidate?.stage)
+        compiled = compileSnapshot(snapshotOf());
       stages.add(state.running.stage);
-      const result = decideFromSnapshot(compiled, { decisionId: ulid(10 + i), tenant: i % 2 === 0 ? 'a' : 'b', features, candidates: [{ model: 'small', costNanoUsd: 1 }, { model: 'large', costNanoUsd: 9 }], u: random(), variantDraw: random() });
+      const result = decideFromSnapshot(compiled, {
+        decisionId: ulid(10 + i),
+        tenant: i % 2 === 0 ? 'a' : 'b',
+        features,
+        candidates: [
+          { model: 'small', costNanoUsd: 1 },
+          { model: 'large', costNanoUsd: 9 },
+        ],
+        u: random(),
+        variantDraw: random(),
+      });
       if (result.status !== 'decided') throw new Error(result.status);
-      apply({ kind: 'reward', tenant: 'a', reward: Math.min(1, Math.max(0, 0.9 + 0.1 * (random() - 0.5))), decision: result.decision });
+      apply({
+        kind: 'reward',
+        tenant: 'a',
+        reward: Math.min(1, Math.max(0, 0.9 + 0.1 * (random() - 0.5))),
+        decision: result.decision,
+      });
       if (i === 0) expect(verifyDecision(result.decision).matches).toBe(true);
     }
     expect([...stages]).toEqual(['shadow', 'canary_1', 'canary_5', 'canary_25', 'full']);
@@ -130,7 +214,23 @@ describe('a rollout', () => {
 
     function snapshotOf() {
       const running = state.running;
-      return { format: 1 as const, snapshot_id: ulid(0), created_at: '2026-06-01T00:00:00.000Z', control: state.publish('v1'), tenants: {}, ...(running === undefined ? {} : { candidate: { rollout_id: running.id, stage: running.stage, weight: weights[running.stage], policy: state.publish('v2') } }) };
+      return {
+        format: 1 as const,
+        snapshot_id: ulid(0),
+        created_at: '2026-06-01T00:00:00.000Z',
+        control: state.publish('v1'),
+        tenants: {},
+        ...(running === undefined
+          ? {}
+          : {
+              candidate: {
+                rollout_id: running.id,
+                stage: running.stage,
+                weight: weights[running.stage],
+                policy: state.publish('v2'),
+              },
+            }),
+      };
     }
   }, 120_000);
 });

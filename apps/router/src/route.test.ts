@@ -14,7 +14,13 @@ afterEach(async () => {
   for (const one of [test, ...others.splice(0)]) await one.close();
 });
 
-const ask = (more: object = {}, token?: string) => test.call('POST', '/route', { workspace: 'acme-prod', messages: messages('Explain why 17 is prime.'), ...more }, token);
+const ask = (more: object = {}, token?: string) =>
+  test.call(
+    'POST',
+    '/route',
+    { workspace: 'acme-prod', messages: messages('Explain why 17 is prime.'), ...more },
+    token,
+  );
 const abilities = testConfig(({ models }) => {
   Object.assign(models?.['medium'] ?? {}, { abilities: ['chat', 'tools'] });
   Object.assign(models?.['large'] ?? {}, { abilities: ['chat', 'tools', 'images'] });
@@ -28,7 +34,12 @@ describe('POST /route', () => {
     const answer = RouteAnswer.parse(body);
     expect(Object.values(answer.probabilities ?? {}).reduce((sum, p) => sum + p, 0)).toBeCloseTo(1, 12);
     expect(answer.probabilities?.[answer.model]).toBe(answer.propensity);
-    expect(answer).toMatchObject({ provider: 'primary', dry_run: false, policy: { version: 'v1', stage: 'serving', variant: 'control' }, threshold: { base: 0.75, budget_adj: expect.closeTo(-0.125, 9) } });
+    expect(answer).toMatchObject({
+      provider: 'primary',
+      dry_run: false,
+      policy: { version: 'v1', stage: 'serving', variant: 'control' },
+      threshold: { base: 0.75, budget_adj: expect.closeTo(-0.125, 9) },
+    });
     expect(Object.keys(answer.features ?? {})).toEqual([...TEXT_FEATURES]);
     expect(answer.arms).toHaveLength(3);
     expect(answer.reason).toMatch(/^(small|medium|large)/);
@@ -36,7 +47,16 @@ describe('POST /route', () => {
   });
 
   it('says less when less is asked', async () => {
-    expect(Object.keys((await ask({ explain: 'none' })).body).sort()).toEqual(['decision_id', 'dry_run', 'expires_at', 'fallbacks', 'model', 'policy', 'propensity', 'provider']);
+    expect(Object.keys((await ask({ explain: 'none' })).body).sort()).toEqual([
+      'decision_id',
+      'dry_run',
+      'expires_at',
+      'fallbacks',
+      'model',
+      'policy',
+      'propensity',
+      'provider',
+    ]);
     const summary = (await ask({ explain: 'summary' })).body;
     expect([typeof summary['reason'], summary['arms']]).toEqual(['string', undefined]);
   });
@@ -49,14 +69,25 @@ describe('POST /route', () => {
     const first = await ask({ request_id: 'r-1' });
     for (let i = 0; i < 5; i += 1) expect((await ask({ request_id: 'r-1' })).body).toEqual(first.body);
     expect((await ask({ request_id: 'r-1', messages: messages('Something else') })).status).toBe(409);
-    const other = await test.call('POST', '/route', { workspace: 'globex-prod', messages: messages('Explain why 17 is prime.'), request_id: 'r-1' });
+    const other = await test.call('POST', '/route', {
+      workspace: 'globex-prod',
+      messages: messages('Explain why 17 is prime.'),
+      request_id: 'r-1',
+    });
     expect(other.body['decision_id']).not.toBe(first.body['decision_id']);
     await test.call('GET', '/decisions');
     const { store } = test;
     const again = await startTestRouter({ store: { ...store, close: async () => undefined } });
     await again.router.loaded;
-    const after = await again.call('POST', '/route', { workspace: 'acme-prod', messages: messages('Explain why 17 is prime.'), request_id: 'r-1' });
-    expect([after.body['decision_id'], after.body['propensity']]).toEqual([first.body['decision_id'], first.body['propensity']]);
+    const after = await again.call('POST', '/route', {
+      workspace: 'acme-prod',
+      messages: messages('Explain why 17 is prime.'),
+      request_id: 'r-1',
+    });
+    expect([after.body['decision_id'], after.body['propensity']]).toEqual([
+      first.body['decision_id'],
+      first.body['propensity'],
+    ]);
     await again.close();
   });
 
@@ -68,7 +99,11 @@ describe('POST /route', () => {
   });
 
   it('lists why each candidate was excluded when none is left', async () => {
-    const { status, body } = await ask({ candidates: ['small', 'medium', 'large', 'nothing'], exclude: ['small'], constraints: { max_cost_nanousd: 1, context_tokens: 9_000 } });
+    const { status, body } = await ask({
+      candidates: ['small', 'medium', 'large', 'nothing'],
+      exclude: ['small'],
+      constraints: { max_cost_nanousd: 1, context_tokens: 9_000 },
+    });
     expect(status).toBe(422);
     expect(body['errors']).toEqual([
       { path: 'small', message: 'the request excludes it' },
@@ -76,7 +111,10 @@ describe('POST /route', () => {
       { path: 'large', message: 'its context holds 8000 tokens; 9000 are needed' },
       { path: 'nothing', message: 'there is no model of this name' },
     ]);
-    expect((await ask({ constraints: { max_cost_nanousd: 1 } })).body['errors']).toContainEqual({ path: 'large', message: expect.stringMatching(/^it would cost about \d+ nanodollars, more than 1$/) });
+    expect((await ask({ constraints: { max_cost_nanousd: 1 } })).body['errors']).toContainEqual({
+      path: 'large',
+      message: expect.stringMatching(/^it would cost about \d+ nanodollars, more than 1$/),
+    });
   });
 
   it('chooses among those that can do what the call needs, whether it says so or its messages show it', async () => {
@@ -84,29 +122,65 @@ describe('POST /route', () => {
     others.push(able);
     await able.router.loaded;
     await able.router.tick();
-    const route = (more: object) => able.call('POST', '/route', { workspace: 'acme-prod', messages: messages('What is it?'), ...more });
-    const excluded = async (more: object) => ((await route(more)).body['arms'] as ExplainedArm[]).flatMap(({ model, excluded_reason: reason }) => (reason === undefined ? [] : [[model, reason]]));
-    const image = [{ role: 'user', content: [{ type: 'text', text: 'What is it?' }, { type: 'image_url', image_url: { url: 'https://x.test/y.png' } }] }];
+    const route = (more: object) =>
+      able.call('POST', '/route', { workspace: 'acme-prod', messages: messages('What is it?'), ...more });
+    const excluded = async (more: object) =>
+      ((await route(more)).body['arms'] as ExplainedArm[]).flatMap(({ model, excluded_reason: reason }) =>
+        reason === undefined ? [] : [[model, reason]],
+      );
+    const image = [
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'What is it?' },
+          { type: 'image_url', image_url: { url: 'https://x.test/y.png' } },
+        ],
+      },
+    ];
     const cannot = (what: string) => `it cannot do ${what}, which the call needs`;
     expect(await excluded({})).toEqual([]);
     expect(await excluded({ needs: ['tools'] })).toEqual([['small', cannot('tools')]]);
     expect(await excluded({ messages: undefined, features, needs: ['tools'] })).toEqual([['small', cannot('tools')]]);
-    expect(await excluded({ messages: image })).toEqual([['small', cannot('images')], ['medium', cannot('images')]]);
-    expect(await excluded({ messages: [...messages('x'), { role: 'assistant', content: null, tool_calls: [{ id: 'c' }] }, { role: 'tool', content: '1', tool_call_id: 'c' }] })).toEqual([['small', cannot('tools')]]);
-    expect(await excluded({ messages: [{ role: 'user', content: [{ type: 'tool_result', content: 'x' }] }] })).toEqual([['small', cannot('tools')]]);
+    expect(await excluded({ messages: image })).toEqual([
+      ['small', cannot('images')],
+      ['medium', cannot('images')],
+    ]);
+    expect(
+      await excluded({
+        messages: [
+          ...messages('x'),
+          { role: 'assistant', content: null, tool_calls: [{ id: 'c' }] },
+          { role: 'tool', content: '1', tool_call_id: 'c' },
+        ],
+      }),
+    ).toEqual([['small', cannot('tools')]]);
+    expect(await excluded({ messages: [{ role: 'user', content: [{ type: 'tool_result', content: 'x' }] }] })).toEqual([
+      ['small', cannot('tools')],
+    ]);
     const nobody = await route({ messages: image, needs: ['tools', 'audio'] });
-    expect([nobody.status, nobody.body['errors']]).toEqual([422, [
-      { path: 'small', message: cannot('tools, audio, images') },
-      { path: 'medium', message: cannot('audio, images') },
-      { path: 'large', message: cannot('audio') },
-    ]]);
+    expect([nobody.status, nobody.body['errors']]).toEqual([
+      422,
+      [
+        { path: 'small', message: cannot('tools, audio, images') },
+        { path: 'medium', message: cannot('audio, images') },
+        { path: 'large', message: cannot('audio') },
+      ],
+    ]);
     expect((await route({ needs: ['embeddings'] })).status).toBe(400);
   });
 
   it('marks a single candidate: propensity 1, and not evaluated', async () => {
     const { body } = await ask({ candidates: ['medium'] });
-    expect(body).toMatchObject({ model: 'medium', propensity: 1, deterministic: 'single_candidate', decided_by: 'only_candidate' });
-    expect((await test.call('GET', `/decisions/${String(body['decision_id'])}`)).body).toMatchObject({ reward_state: 'not_evaluated', decision: { evaluated: false } });
+    expect(body).toMatchObject({
+      model: 'medium',
+      propensity: 1,
+      deterministic: 'single_candidate',
+      decided_by: 'only_candidate',
+    });
+    expect((await test.call('GET', `/decisions/${String(body['decision_id'])}`)).body).toMatchObject({
+      reward_state: 'not_evaluated',
+      decision: { evaluated: false },
+    });
   });
 
   it.each([
@@ -114,10 +188,30 @@ describe('POST /route', () => {
     ['an unknown workspace', { workspace: 'nobody' }, 404, /there is no workspace 'nobody'/],
     ['neither messages nor features', { messages: undefined }, 400, /exactly one of messages and features/],
     ['an unknown field', { colour: 'red' }, 400, /colour/],
-    ['a missing feature', { messages: undefined, features: { ...features, log_chars: undefined } }, 422, /features.log_chars.*is missing/],
-    ['a feature that is no number', { messages: undefined, features: { ...features, log_chars: null } }, 422, /must be a finite number, not null/],
-    ['an infinite feature', { messages: undefined, features: { ...features, log_chars: 'Infinity' } }, 422, /must be a finite number/],
-    ['a feature that the policy does not have', { messages: undefined, features: { ...features, mood: 1 } }, 422, /mood.*is not a feature/],
+    [
+      'a missing feature',
+      { messages: undefined, features: { ...features, log_chars: undefined } },
+      422,
+      /features.log_chars.*is missing/,
+    ],
+    [
+      'a feature that is no number',
+      { messages: undefined, features: { ...features, log_chars: null } },
+      422,
+      /must be a finite number, not null/,
+    ],
+    [
+      'an infinite feature',
+      { messages: undefined, features: { ...features, log_chars: 'Infinity' } },
+      422,
+      /must be a finite number/,
+    ],
+    [
+      'a feature that the policy does not have',
+      { messages: undefined, features: { ...features, mood: 1 } },
+      422,
+      /mood.*is not a feature/,
+    ],
     ['a quality out of range', { constraints: { min_quality: 1.5 } }, 400, /constraints.min_quality/],
   ])('refuses %s', async (_what, more, status, message) => {
     const reply = await ask(more);
@@ -133,20 +227,30 @@ describe('POST /route', () => {
   it('lets a key decide for its own workspace only, and read only its own decisions', async () => {
     const mine = await test.call('POST', '/route', { messages: messages('Hello') }, KEYS['acme-prod']);
     expect(mine.status).toBe(200);
-    expect((await test.call('POST', '/route', { workspace: 'globex-prod', messages: messages('Hello') }, KEYS['acme-prod'])).status).toBe(404);
+    expect(
+      (await test.call('POST', '/route', { workspace: 'globex-prod', messages: messages('Hello') }, KEYS['acme-prod']))
+        .status,
+    ).toBe(404);
     const id = String(mine.body['decision_id']);
     expect((await test.call('GET', `/decisions/${id}`, undefined, KEYS['acme-prod'])).status).toBe(200);
-    const [foreign, unknown] = await Promise.all([id, `${id.slice(0, 25)}${id.endsWith('0') ? '1' : '0'}`].map((one) => test.call('GET', `/decisions/${one}`, undefined, KEYS['globex-prod'])));
+    const [foreign, unknown] = await Promise.all(
+      [id, `${id.slice(0, 25)}${id.endsWith('0') ? '1' : '0'}`].map((one) =>
+        test.call('GET', `/decisions/${one}`, undefined, KEYS['globex-prod']),
+      ),
+    );
     const shape = ({ status, body }: typeof mine) => ({ status, ...body, request_id: '' });
     expect(shape(foreign as typeof mine)).toEqual(shape(unknown as typeof mine));
     expect(foreign?.status).toBe(404);
-    for (const path of ['/decisions', '/policies', '/tenants', '/internal/snapshot']) expect([path, (await test.call('GET', path, undefined, KEYS['acme-prod'])).status]).toEqual([path, 401]);
+    for (const path of ['/decisions', '/policies', '/tenants', '/internal/snapshot'])
+      expect([path, (await test.call('GET', path, undefined, KEYS['acme-prod'])).status]).toEqual([path, 401]);
   });
 });
 
 describe('POST /route/batch', () => {
   it('judges each item alone', async () => {
-    const { status, body } = await test.call('POST', '/route/batch', { items: [{ workspace: 'acme-prod', messages: messages('a') }, { workspace: 'nobody', messages: messages('a') }, 7] });
+    const { status, body } = await test.call('POST', '/route/batch', {
+      items: [{ workspace: 'acme-prod', messages: messages('a') }, { workspace: 'nobody', messages: messages('a') }, 7],
+    });
     expect(status).toBe(200);
     expect((body['items'] as { status: number }[]).map((item) => item.status)).toEqual([200, 404, 400]);
   });
@@ -160,8 +264,13 @@ describe('a logged decision', () => {
   it('gives the same probabilities and predictions again', async () => {
     for (let i = 0; i < 10; i += 1) {
       const { body } = await ask({ messages: messages(`Question ${i}`) });
-      const view = (await test.call('GET', `/decisions/${String(body['decision_id'])}?verify=1`)).body as unknown as DecisionView;
-      expect(view.verification).toEqual({ max_difference: 0, matches: true, predictions: { max_difference: 0, matches: true } });
+      const view = (await test.call('GET', `/decisions/${String(body['decision_id'])}?verify=1`))
+        .body as unknown as DecisionView;
+      expect(view.verification).toEqual({
+        max_difference: 0,
+        matches: true,
+        predictions: { max_difference: 0, matches: true },
+      });
     }
   });
 });
@@ -170,14 +279,21 @@ describe('while the store is away', () => {
   it('decides on until the bound, then refuses rather than lose a probability, and stores all when it is back', async () => {
     const memory = createMemoryRouterStore();
     let away = false;
-    const store = { ...memory, commit: (changes: Parameters<typeof memory.commit>[0]) => (away ? Promise.reject(new Error('away')) : memory.commit(changes)) };
+    const store = {
+      ...memory,
+      commit: (changes: Parameters<typeof memory.commit>[0]) =>
+        away ? Promise.reject(new Error('away')) : memory.commit(changes),
+    };
     const router = await startTestRouter({ store, maxWaiting: 3 });
     await router.router.loaded;
     await router.router.tick();
     away = true;
-    const asked = async () => (await router.call('POST', '/route', { workspace: 'acme-prod', messages: messages('Hello') })).status;
+    const asked = async () =>
+      (await router.call('POST', '/route', { workspace: 'acme-prod', messages: messages('Hello') })).status;
     expect([await asked(), await asked(), await asked(), await asked()]).toEqual([200, 200, 200, 503]);
-    expect((await router.call('POST', '/feedback', { decision_id: '01ARZ3NDEKTSV4RRFFQ69G5FAV', value: 1 })).status).toBe(503);
+    expect(
+      (await router.call('POST', '/feedback', { decision_id: '01ARZ3NDEKTSV4RRFFQ69G5FAV', value: 1 })).status,
+    ).toBe(503);
     away = false;
     expect(((await router.call('GET', '/decisions')).body['decisions'] as unknown[]).length).toBe(3);
     expect(await asked()).toBe(200);
@@ -190,11 +306,22 @@ describe('delivery to gateways', () => {
     const { headers, body } = await test.call('GET', '/internal/snapshot');
     const tag = headers.get('etag') as string;
     expect(tag).toBe(`"${String(body['snapshot_id'])}"`);
-    expect((await fetch(`${test.url}/internal/snapshot`, { headers: { authorization: 'Bearer token-of-the-router', 'if-none-match': tag } })).status).toBe(304);
+    expect(
+      (
+        await fetch(`${test.url}/internal/snapshot`, {
+          headers: { authorization: 'Bearer token-of-the-router', 'if-none-match': tag },
+        })
+      ).status,
+    ).toBe(304);
     const abort = new AbortController();
-    const stream = await fetch(`${test.url}/internal/snapshots`, { headers: { authorization: 'Bearer token-of-the-router' }, signal: abort.signal });
+    const stream = await fetch(`${test.url}/internal/snapshots`, {
+      headers: { authorization: 'Bearer token-of-the-router' },
+      signal: abort.signal,
+    });
     const first = await stream.body?.getReader().read();
-    expect(new TextDecoder().decode(first?.value)).toContain(`event: snapshot\ndata: ${JSON.stringify(body)}`.slice(0, 200));
+    expect(new TextDecoder().decode(first?.value)).toContain(
+      `event: snapshot\ndata: ${JSON.stringify(body)}`.slice(0, 200),
+    );
     abort.abort();
     expect((await fetch(`${test.url}/internal/snapshots`)).status).toBe(401);
   });
@@ -217,18 +344,24 @@ it('says that it is not ready before it has a configuration or its state', async
 it('excludes what policy, data rules, retirement and switches forbid, each with its reason', async () => {
   const config = testConfig((raw) => {
     Object.assign(raw['models']?.['small'] as object, { retirement: { at: '2026-01-01T00:00:00.000Z' } });
-    Object.assign(raw['workspaces']?.['acme-prod'] as object, { override: { routing: { allowModels: ['small', 'large'] } } });
+    Object.assign(raw['workspaces']?.['acme-prod'] as object, {
+      override: { routing: { allowModels: ['small', 'large'] } },
+    });
     Object.assign(raw['workspaces']?.['globex-prod'] as object, { override: { dataRules: { regions: ['eu'] } } });
     Object.assign(raw['killSwitches'] as object, { x: { id: 'x', scope: 'model', target: 'large', message: 'off' } });
   });
   const router = await startTestRouter({ config: () => config });
   await router.router.loaded;
-  const reasons = async (workspace: string) => (await router.call('POST', '/route', { workspace, messages: messages('Hello') })).body['errors'];
+  const reasons = async (workspace: string) =>
+    (await router.call('POST', '/route', { workspace, messages: messages('Hello') })).body['errors'];
   expect(await reasons('acme-prod')).toEqual([
     { path: 'small', message: 'it was retired on 2026-01-01' },
     { path: 'medium', message: 'the policy of the workspace does not allow it' },
     { path: 'large', message: 'an operator has switched it off' },
   ]);
-  expect(await reasons('globex-prod')).toContainEqual({ path: 'medium', message: 'the data rules of the workspace allow none of its regions' });
+  expect(await reasons('globex-prod')).toContainEqual({
+    path: 'medium',
+    message: 'the data rules of the workspace allow none of its regions',
+  });
   await router.close();
 });

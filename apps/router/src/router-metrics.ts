@@ -16,30 +16,62 @@ export interface RouterMetrics {
   read(): void;
 }
 
-export function createRouterMetrics(metrics: Metrics, deps: { log: Pick<WaitingLog, 'waiting'>; signals: Pick<SignalTable, 'profiles'>; state: () => RouterState | undefined; current: () => Published | undefined; stored: () => StoreFigures | undefined; nowMs: () => number }): RouterMetrics {
+export function createRouterMetrics(
+  metrics: Metrics,
+  deps: {
+    log: Pick<WaitingLog, 'waiting'>;
+    signals: Pick<SignalTable, 'profiles'>;
+    state: () => RouterState | undefined;
+    current: () => Published | undefined;
+    stored: () => StoreFigures | undefined;
+    nowMs: () => number;
+  },
+): RouterMetrics {
   const decisions = metrics.counter('sluice_router_decisions_total', 'decisions logged', ['source', 'model', 'kind']);
-  const refusals = metrics.counter('sluice_router_back_pressure_total', 'requests refused because too many decisions wait to be stored');
+  const refusals = metrics.counter(
+    'sluice_router_back_pressure_total',
+    'requests refused because too many decisions wait to be stored',
+  );
   const feedback = metrics.counter('sluice_router_feedback_total', 'feedback items by their status', ['status']);
   const publications = metrics.counter('sluice_router_publications_total', 'snapshots published');
   const waiting = metrics.gauge('sluice_router_log_waiting', 'decisions that wait to be stored');
   const learned = metrics.gauge('sluice_router_rewards_learned', 'rewards that the models have learned', ['model']);
-  const capped = metrics.gauge('sluice_router_rewards_capped', 'rewards not learned because one tenant had its share', ['model']);
+  const capped = metrics.gauge('sluice_router_rewards_capped', 'rewards not learned because one tenant had its share', [
+    'model',
+  ]);
   const age = metrics.gauge('sluice_router_snapshot_age_seconds', 'since the snapshot was published');
   const stage = metrics.gauge('sluice_router_rollout_stage', '1 for the stage of the running rollout', ['stage']);
-  const reaction = metrics.gauge('sluice_router_drift_step', 'step of the reactions to drift, 0 watching to 6 rollback');
-  const reactions = metrics.counter('sluice_router_drift_steps_total', 'steps of the reactions to drift', ['kind', 'to']);
-  const withheld = metrics.gauge('sluice_router_rewards_withheld', 'rewards not learned because the policy was frozen', ['model']);
+  const reaction = metrics.gauge(
+    'sluice_router_drift_step',
+    'step of the reactions to drift, 0 watching to 6 rollback',
+  );
+  const reactions = metrics.counter('sluice_router_drift_steps_total', 'steps of the reactions to drift', [
+    'kind',
+    'to',
+  ]);
+  const withheld = metrics.gauge(
+    'sluice_router_rewards_withheld',
+    'rewards not learned because the policy was frozen',
+    ['model'],
+  );
   const storedRows = metrics.gauge('sluice_router_stored_rows', 'rows that the router keeps', ['table']);
   const storedBytes = metrics.gauge('sluice_router_stored_bytes', 'size of a table with its indexes', ['table']);
   const storedAge = metrics.gauge('sluice_router_stored_oldest_seconds', 'age of the oldest row', ['table']);
   const pruned = metrics.counter('sluice_router_pruned_total', 'rows deleted for their age or their number', ['table']);
   const difficulty = metrics.gauge('sluice_router_tenant_difficulty', 'length of answers, 0 to 1', ['tenant']);
-  const pressure = metrics.gauge('sluice_router_tenant_pressure', 'share of requests throttled or shed, 0 to 1', ['tenant']);
+  const pressure = metrics.gauge('sluice_router_tenant_pressure', 'share of requests throttled or shed, 0 to 1', [
+    'tenant',
+  ]);
   const tenantLabel = boundedLabel();
   const modelLabel = boundedLabel(100);
 
   return {
-    decided: ({ source, decision }) => decisions.inc({ source, model: modelLabel(decision.chosen), kind: decision.deterministic ?? (decision.chosen === decision.base ? 'base' : 'explored') }),
+    decided: ({ source, decision }) =>
+      decisions.inc({
+        source,
+        model: modelLabel(decision.chosen),
+        kind: decision.deterministic ?? (decision.chosen === decision.base ? 'base' : 'explored'),
+      }),
     refused: () => refusals.inc(),
     feedback: (status) => feedback.inc({ status: String(status) }),
     published: () => publications.inc(),

@@ -1,7 +1,14 @@
 import { createServer } from 'node:http';
 import { portsFrom, SERVICE_TOKEN_ENV, systemClock } from '@sluice/contracts';
 import { createSnsPublisher, createSpineClients } from '@sluice/events';
-import { createMetrics, listenOn, loadConfig, startAdminServer, type Listening, type Logger } from '@sluice/service-kit';
+import {
+  createMetrics,
+  listenOn,
+  loadConfig,
+  startAdminServer,
+  type Listening,
+  type Logger,
+} from '@sluice/service-kit';
 import { followConfig } from './config/config-follower.ts';
 import { createRouter } from './create-router.ts';
 import { RouterEnv } from './environment.ts';
@@ -12,8 +19,17 @@ import { createPostgresRouterStore } from './store/postgres-router-store.ts';
 
 const TICK_MS = 1_000;
 
-/** Boots the router with its admin port. It starts whether or not database, control plane and spine answer, and uses each when it does. */
-export async function startRouter({ env, logger }: { env: Record<string, string | undefined>; logger: Logger }): Promise<{ url: string; close(): Promise<void> }> {
+/**
+ * Boots the router with its admin port. It starts whether or not database, control plane and spine answer, and uses
+ * each when it does.
+ */
+export async function startRouter({
+  env,
+  logger,
+}: {
+  env: Record<string, string | undefined>;
+  logger: Logger;
+}): Promise<{ url: string; close(): Promise<void> }> {
   const config = loadConfig(RouterEnv, env);
   const ports = portsFrom(config.SLUICE_PORT_BASE);
   const metrics = createMetrics({ service: 'router', processMetrics: true });
@@ -25,8 +41,18 @@ export async function startRouter({ env, logger }: { env: Record<string, string 
   const pool = config.DATABASE_URL === undefined ? undefined : createRouterPool(config.DATABASE_URL, logger);
   if (pool === undefined) logger.warn('DATABASE_URL is not set: what the router learns ends with this process');
   const cpToken = config[SERVICE_TOKEN_ENV.routerToControlPlane];
-  const follower = cpToken === undefined ? undefined : followConfig({ url: config.SLUICE_CONTROL_PLANE_URL ?? `http://127.0.0.1:${ports.controlPlane}`, token: cpToken, logger });
-  if (follower === undefined) logger.warn(`${SERVICE_TOKEN_ENV.routerToControlPlane} is not set: the router knows no workspace and decides for none`);
+  const follower =
+    cpToken === undefined
+      ? undefined
+      : followConfig({
+          url: config.SLUICE_CONTROL_PLANE_URL ?? `http://127.0.0.1:${ports.controlPlane}`,
+          token: cpToken,
+          logger,
+        });
+  if (follower === undefined)
+    logger.warn(
+      `${SERVICE_TOKEN_ENV.routerToControlPlane} is not set: the router knows no workspace and decides for none`,
+    );
   const router = createRouter({
     store: pool === undefined ? createMemoryRouterStore() : createPostgresRouterStore(pool),
     prepareStore: () => (pool === undefined ? Promise.resolve() : migrateRouter(pool)),
@@ -59,7 +85,14 @@ export async function startRouter({ env, logger }: { env: Record<string, string 
   try {
     const server = await listenOn(createServer(router.listener), { host: config.HOST, port: ports.router });
     opened.push(server);
-    const ready = () => ({ ...router.ready, detail: { ...router.ready.detail, consumes: consumers.check.claims, spine_faults: consumers.check.faults ?? null } });
+    const ready = () => ({
+      ...router.ready,
+      detail: {
+        ...router.ready.detail,
+        consumes: consumers.check.claims,
+        spine_faults: consumers.check.faults ?? null,
+      },
+    });
     opened.push(await startAdminServer({ host: config.HOST, port: ports.routerAdmin, metrics, ready }));
     return { url: server.url, close };
   } catch (error) {

@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { Instant, Name, PicoUsdPerToken } from './ids.ts';
 
-/** Prices of one model, picodollars per token. Classes without a price of their own cost what their parent class costs. */
+/**
+ * Prices of one model, picodollars per token. Classes without a price of their own cost what their parent class
+ * costs.
+ */
 export const Price = z.strictObject({
   inputPicoUsd: PicoUsdPerToken,
   outputPicoUsd: PicoUsdPerToken,
@@ -18,7 +21,10 @@ export type ProviderDialect = z.infer<typeof ProviderDialect>;
 /** Where a secret is: never the secret itself. */
 export const SecretRef = z.discriminatedUnion('kind', [
   /** An environment variable of the gateway; the name starts with `SLUICE_SECRET_`. */
-  z.strictObject({ kind: z.literal('env'), name: z.string().regex(/^SLUICE_SECRET_[A-Z0-9_]+$/, 'must start with SLUICE_SECRET_') }),
+  z.strictObject({
+    kind: z.literal('env'),
+    name: z.string().regex(/^SLUICE_SECRET_[A-Z0-9_]+$/, 'must start with SLUICE_SECRET_'),
+  }),
   /** A file name below the declared secrets folder; no slashes. */
   z.strictObject({ kind: z.literal('file'), name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/) }),
   /** AES-256-GCM under the stack's data key, base64. */
@@ -63,8 +69,8 @@ export const Provider = z.strictObject({
       probes: z.int().min(1).max(100).default(3),
       probeTimeoutMs: z.int().min(100).max(600_000).default(60_000),
       /**
-       * Silence before the first byte or between two bytes counts as a failure from this length on. A workspace whose own
-       * deadline is shorter gives up sooner, and its timeouts say nothing about the provider.
+       * Silence before the first byte or between two bytes counts as a failure from this length on. A workspace
+       * whose own deadline is shorter gives up sooner, and its timeouts say nothing about the provider.
        */
       silenceFailsAfterMs: z.int().min(100).max(600_000).default(60_000),
     })
@@ -77,7 +83,10 @@ export const Provider = z.strictObject({
       intervalMs: z.int().min(1_000).max(3_600_000).default(15_000),
       timeoutMs: z.int().min(100).max(60_000).default(5_000),
     })
-    .refine((probe) => probe.timeoutMs <= probe.intervalMs, { message: 'timeoutMs must not exceed intervalMs: one probe at a time', path: ['timeoutMs'] })
+    .refine((probe) => probe.timeoutMs <= probe.intervalMs, {
+      message: 'timeoutMs must not exceed intervalMs: one probe at a time',
+      path: ['timeoutMs'],
+    })
     .optional(),
   enabled: z.boolean().default(true),
 });

@@ -16,14 +16,18 @@ function sources(folder: string): string[] {
 
 describe('the error catalogue', () => {
   it.each(entries)('%s has a status of its kind in both dialects and a sentence for people', (_code, entry) => {
-    for (const status of [entry.status.openai, entry.status.anthropic]) expect(status >= 400 && status <= 599).toBe(true);
+    for (const status of [entry.status.openai, entry.status.anthropic])
+      expect(status >= 400 && status <= 599).toBe(true);
     expect(entry.publicText).toMatch(/\.$|…`\.$/);
     expect(entry.publicText.length).toBeGreaterThan(15);
     expect(OUTCOMES).toContain(entry.outcome);
   });
 
   it('answers the statuses of the design', () => {
-    const status = (code: keyof typeof ERROR_CATALOGUE) => [ERROR_CATALOGUE[code].status.openai, ERROR_CATALOGUE[code].status.anthropic];
+    const status = (code: keyof typeof ERROR_CATALOGUE) => [
+      ERROR_CATALOGUE[code].status.openai,
+      ERROR_CATALOGUE[code].status.anthropic,
+    ];
     expect(status('unauthenticated')).toEqual([401, 401]);
     expect(status('quota')).toEqual([402, 402]);
     expect(status('shed')).toEqual([503, 529]);
@@ -35,9 +39,21 @@ describe('the error catalogue', () => {
 
   it('is complete both ways: the gateway uses no code that is not in it, and none stands in it that nothing uses', () => {
     const root = fileURLToPath(new URL('../../..', import.meta.url));
-    const text = ['apps/gateway/src', 'libs/providers/src', 'libs/limits/src'].flatMap((folder) => sources(join(root, folder))).map((path) => readFileSync(path, 'utf8')).join('\n');
-    const reserved = ['unsupported_field', 'guardrail_blocked', 'idempotency_in_progress', 'idempotency_mismatch', 'caller_deadline', 'permission_denied'];
-    const unused = entries.map(([code]) => code).filter((code) => !reserved.includes(code) && !text.includes(`'${code}'`));
+    const text = ['apps/gateway/src', 'libs/providers/src', 'libs/limits/src']
+      .flatMap((folder) => sources(join(root, folder)))
+      .map((path) => readFileSync(path, 'utf8'))
+      .join('\n');
+    const reserved = [
+      'unsupported_field',
+      'guardrail_blocked',
+      'idempotency_in_progress',
+      'idempotency_mismatch',
+      'caller_deadline',
+      'permission_denied',
+    ];
+    const unused = entries
+      .map(([code]) => code)
+      .filter((code) => !reserved.includes(code) && !text.includes(`'${code}'`));
     expect(unused).toEqual([]);
     const used = [...text.matchAll(/\bcode: '([a-z_]+)'/g)].map((match) => match[1] as string);
     expect(used.filter((code) => !(code in ERROR_CATALOGUE))).toEqual([]);

@@ -21,7 +21,10 @@ const envelope = {
 /** Who wrote a usage event, and its place in that writer's unbroken sequence. */
 export const EventOrigin = z.object({
   gateway_id: Name,
-  /** One per boot of this gateway's outbox, ever larger: milliseconds of the wall clock, or one more than the last where that is later. */
+  /**
+   * One per boot of this gateway's outbox, ever larger: milliseconds of the wall clock, or one more than the last
+   * where that is later.
+   */
   epoch: z.int().min(1),
   /** Counts published usage events of the epoch; starts at 1, no gaps. */
   sequence: z.int().min(1),
@@ -46,8 +49,8 @@ const callIdentity = {
 };
 
 /**
- * What the candidate policy of a rollout in its shadow stage would have decided of the same request with the same draw. It
- * decided nothing.
+ * What the candidate policy of a rollout in its shadow stage would have decided of the same request with the same
+ * draw. It decided nothing.
  */
 export const ShadowDecision = z.object({
   rollout_id: Ulid,
@@ -62,11 +65,14 @@ export const ShadowDecision = z.object({
 export type ShadowDecision = z.infer<typeof ShadowDecision>;
 
 /**
- * How the model of a call was chosen; only of calls that left the choice to the learned policy. A record of it that cannot
- * be read counts as absent: what a call used must reach the ledger all the same.
+ * How the model of a call was chosen; only of calls that left the choice to the learned policy. A record of it that
+ * cannot be read counts as absent: what a call used must reach the ledger all the same.
  */
 const routed = {
-  /** The whole record, by which its probabilities can be computed again. Its `chosen` is the action; `model` is what really answered. */
+  /**
+   * The whole record, by which its probabilities can be computed again. Its `chosen` is the action; `model` is what
+   * really answered.
+   */
   decision: RouteDecision.optional().catch(undefined),
   shadow: ShadowDecision.optional().catch(undefined),
 };

@@ -6,10 +6,16 @@ export const Slug = z
   .string()
   .regex(SLUG_PATTERN, 'must be a DNS label: lower-case letters, digits and inner hyphens, at most 63 characters');
 
-/** Identifier of a configured thing (tenant, plan, provider, model, credential): letters, digits, `.`, `_`, `:`, `/`, `-`. */
+/**
+ * Identifier of a configured thing (tenant, plan, provider, model, credential): letters, digits, `.`, `_`, `:`,
+ * `/`, `-`.
+ */
 export const Name = z
   .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$/, 'must be 1 to 128 letters, digits, dots, underscores, colons, slashes or hyphens');
+  .regex(
+    /^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$/,
+    'must be 1 to 128 letters, digits, dots, underscores, colons, slashes or hyphens',
+  );
 
 export const Uuid = z.uuid();
 

@@ -87,8 +87,9 @@ export interface LimitRefusal {
   readonly limitValue: number;
   readonly used: number;
   /**
-   * Exact for rates: who waits that long is admitted unless others took it. For quotas: until the window frees enough.
-   * For shed: an estimate, 1 to 30 s. Milliseconds; `Infinity` when waiting never helps (a request larger than the bucket).
+   * Exact for rates: who waits that long is admitted unless others took it. For quotas: until the window frees
+   * enough. For shed: an estimate, 1 to 30 s. Milliseconds; `Infinity` when waiting never helps (a request larger
+   * than the bucket).
    */
   readonly retryAfterMs: number;
 }
@@ -111,12 +112,17 @@ export type AdmitResult =
  * - `unused`: refused before the first upstream byte; everything goes back, the rate tokens too.
  * - `used`: the slot goes back; quotas and the token bucket are trued up from the reservation to these figures.
  *
- * `origin` is the place of the call's record in the outbox, where it has one: a store that several gateways share remembers
- * by it what it has counted, so that a replay after a kill counts nothing twice.
+ * `origin` is the place of the call's record in the outbox, where it has one: a store that several gateways share
+ * remembers by it what it has counted, so that a replay after a kill counts nothing twice.
  */
 export type Settlement =
   | { readonly kind: 'unused'; readonly origin?: EventOrigin | undefined }
-  | { readonly kind: 'used'; readonly usage: TokenUsage; readonly costNanoUsd: number; readonly origin?: EventOrigin | undefined };
+  | {
+      readonly kind: 'used';
+      readonly usage: TokenUsage;
+      readonly costNanoUsd: number;
+      readonly origin?: EventOrigin | undefined;
+    };
 
 /** Quota use outside of a lease: what a replay of the outbox or of the ledger puts back after a restart. */
 export interface ReplayedUse {
@@ -138,17 +144,19 @@ export interface ReplayedUse {
 
 /**
  * - `connected`: decisions are the authority's.
- * - `degraded`: the authority cannot be reached (or is not reconciled yet); each gateway goes on with its local share, the
+ * - `degraded`: the authority cannot be reached (or is not reconciled yet); each gateway goes on with its local
+ * share, the
  *   limit divided by the number of gateways last known. `sinceMs` is epoch milliseconds.
  */
-export type LimitStoreStatus = { readonly state: 'connected' } | { readonly state: 'degraded'; readonly sinceMs: number };
+export type LimitStoreStatus =
+  { readonly state: 'connected' } | { readonly state: 'degraded'; readonly sinceMs: number };
 
 /**
  * The state behind limits. Two implementations (`memory`, `valkey`), one conformance suite.
  *
- * `admit` is atomic: evaluated in the order quota, bulkhead, rate over all levels, and committed only when all pass. A
- * store that fails throws; it never answers "admitted" because it could not look. The valkey store without its authority
- * does not fail: it decides by its local share and says so in `status`.
+ * `admit` is atomic: evaluated in the order quota, bulkhead, rate over all levels, and committed only when all
+ * pass. A store that fails throws; it never answers "admitted" because it could not look. The valkey store without
+ * its authority does not fail: it decides by its local share and says so in `status`.
  */
 export interface LimitStore {
   readonly kind: 'memory' | 'valkey';
@@ -171,7 +179,10 @@ export interface LimitStore {
   heartbeat(): MaybePromise<void>;
   /** The quota counters as one JSON-safe value, for the checkpoint on disk. */
   checkpoint(): MaybePromise<QuotaCheckpoint>;
-  /** Adds a checkpoint's counters: at boot before the first admission, later what the ledger alone knew. Buckets start full. */
+  /**
+   * Adds a checkpoint's counters: at boot before the first admission, later what the ledger alone knew. Buckets
+   * start full.
+   */
   restore(checkpoint: QuotaCheckpoint): MaybePromise<void>;
   /** Adds use that the checkpoint does not hold yet. */
   replay(use: ReplayedUse): MaybePromise<void>;

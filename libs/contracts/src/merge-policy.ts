@@ -14,11 +14,20 @@ export function mergePolicy(plan: Policy, override: PolicyOverride): Policy {
   return Policy.parse(merged);
 }
 
-/** The plan's defaults with the tenant's own limits over them, limit by limit. The window of the overage cap is derived, so it does not count as the tenant's own quotas. */
+/**
+ * The plan's defaults with the tenant's own limits over them, limit by limit. The window of the overage cap is
+ * derived, so it does not count as the tenant's own quotas.
+ */
 export function mergeTenantLimits(plan: Pick<Plan, 'tenantLimits'>, tenant: Pick<Tenant, 'limits'>): Limits {
   const { limits } = tenant;
   const own = limits.quotas.some(({ id }) => id !== OVERAGE_WINDOW);
-  return { ...plan.tenantLimits, ...limits, quotas: own ? limits.quotas : [...plan.tenantLimits.quotas.filter(({ id }) => id !== OVERAGE_WINDOW), ...limits.quotas] };
+  return {
+    ...plan.tenantLimits,
+    ...limits,
+    quotas: own
+      ? limits.quotas
+      : [...plan.tenantLimits.quotas.filter(({ id }) => id !== OVERAGE_WINDOW), ...limits.quotas],
+  };
 }
 
 function defined(source: object): Record<string, unknown> {

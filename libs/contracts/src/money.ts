@@ -19,7 +19,10 @@ export function priceClass(tokens: number, picoUsdPerToken: number): number {
   return Number(nano);
 }
 
-/** Sums the priced classes of a call; each class is rounded on its own, the total is their sum. Result in nanodollars. */
+/**
+ * Sums the priced classes of a call; each class is rounded on its own, the total is their sum. Result in
+ * nanodollars.
+ */
 export function priceUsage(usage: TokenUsage, price: Price): number {
   let total = 0;
   for (const tokenClass of TOKEN_CLASSES) total += priceClass(usage[tokenClass], classPrice(price, tokenClass));

@@ -12,11 +12,17 @@ export const RequestRate = z
     /** Bucket size, requests. */
     burst: positive,
   })
-  .refine((r) => (r.perSecond === undefined) !== (r.perMinute === undefined), 'give exactly one of perSecond and perMinute')
+  .refine(
+    (r) => (r.perSecond === undefined) !== (r.perMinute === undefined),
+    'give exactly one of perSecond and perMinute',
+  )
   .meta({ examples: [{ perSecond: 20, burst: 40 }] });
 export type RequestRate = z.infer<typeof RequestRate>;
 
-/** A token bucket of model tokens; debited by estimate, trued up at settle, may go into debt. Burst defaults to one minute's worth. */
+/**
+ * A token bucket of model tokens; debited by estimate, trued up at settle, may go into debt. Burst defaults to one
+ * minute's worth.
+ */
 export const TokenRate = z.strictObject({ perMinute: positive, burst: positive.optional() });
 export type TokenRate = z.infer<typeof TokenRate>;
 
@@ -28,14 +34,20 @@ export const Concurrency = z
     /** How long one may wait for provider capacity before it is shed. */
     queueTimeoutMs: milliseconds.max(120_000).optional(),
   })
-  .refine((c) => c.queued <= c.inFlight, { message: 'queued must not exceed inFlight, because waiting requests count as in flight', path: ['queued'] });
+  .refine((c) => c.queued <= c.inFlight, {
+    message: 'queued must not exceed inFlight, because waiting requests count as in flight',
+    path: ['queued'],
+  });
 export type Concurrency = z.infer<typeof Concurrency>;
 
 /** Zones that were asked for, so that a configuration of many tenants asks the runtime once for each. */
 const knownZones = new Map<string, boolean>();
 const MAX_KNOWN_ZONES = 1_000;
 
-/** True when the runtime knows the IANA time zone. UTC does without a question: the first one loads the zones, 10 MB. */
+/**
+ * True when the runtime knows the IANA time zone. UTC does without a question: the first one loads the zones, 10
+ * MB.
+ */
 export function isTimeZone(name: string): boolean {
   if (name === 'UTC') return true;
   let known = knownZones.get(name);
@@ -55,7 +67,14 @@ export const TimeZone = z.string().min(1).refine(isTimeZone, 'must be an IANA ti
 
 export const QuotaSpan = z.discriminatedUnion('kind', [
   /** Sliding, in `steps` sub-windows; it forgets one step at a time. */
-  z.strictObject({ kind: z.literal('rolling'), seconds: z.int().min(12).max(40 * 86_400), steps: z.int().min(12).max(288).default(12) }),
+  z.strictObject({
+    kind: z.literal('rolling'),
+    seconds: z
+      .int()
+      .min(12)
+      .max(40 * 86_400),
+    steps: z.int().min(12).max(288).default(12),
+  }),
   /** Calendar day or month, in this zone or else the tenant's. */
   z.strictObject({ kind: z.literal('calendar'), period: z.enum(['day', 'month']), timeZone: TimeZone.optional() }),
 ]);
@@ -121,7 +140,10 @@ export const ChainEntry = z.strictObject({
 });
 export type ChainEntry = z.infer<typeof ChainEntry>;
 
-/** What a caller, or an alias, names instead of a model to let the learned policy choose among the models that may answer. */
+/**
+ * What a caller, or an alias, names instead of a model to let the learned policy choose among the models that may
+ * answer.
+ */
 export const AUTO_MODEL = 'auto';
 
 export const Routing = z.strictObject({
@@ -130,17 +152,25 @@ export const Routing = z.strictObject({
   /** Customer's name for a model → catalogue model, or `auto`. */
   aliases: z.record(z.string().min(1).max(256), Name).default({}),
   /** Feature tag → catalogue model to prefer for it. */
-  features: z.record(z.string().min(1).max(128), z.strictObject({ model: Name.optional(), priority: Priority.optional() })).default({}),
+  features: z
+    .record(z.string().min(1).max(128), z.strictObject({ model: Name.optional(), priority: Priority.optional() }))
+    .default({}),
   /** Models that may be used; all of the catalogue when absent. */
   allowModels: z.array(Name).optional(),
   /**
-   * `auto` always asks the learned policy. With `true` so does every request that names a model of the catalogue without
-   * pinning it; the model that it names then answers while the policy cannot be asked.
+   * `auto` always asks the learned policy. With `true` so does every request that names a model of the catalogue
+   * without pinning it; the model that it names then answers while the policy cannot be asked.
    */
   learned: z.boolean().default(false),
-  /** Model of an `auto` request while the learned policy cannot be asked; the usable one of the highest tier when absent. */
+  /**
+   * Model of an `auto` request while the learned policy cannot be asked; the usable one of the highest tier when
+   * absent.
+   */
   defaultModel: Name.optional(),
-  /** From this share of a money quota on use this model instead where it is cheaper, marked in the answer; never for a pin. */
+  /**
+   * From this share of a money quota on use this model instead where it is cheaper, marked in the answer; never for
+   * a pin.
+   */
   budgetDowngrade: z.strictObject({ atPercent: z.int().min(1).max(100), model: Name }).optional(),
   /** Status and headers are held for the first content at most this long. */
   holdMs: z.int().min(0).max(8_000).default(8_000),
@@ -172,8 +202,16 @@ export type DataRules = z.infer<typeof DataRules>;
 
 export const ResponseCache = z.strictObject({
   mode: z.enum(['off', 'exact']).default('off'),
-  ttlSeconds: z.int().min(1).max(30 * 86_400).default(300),
-  maxEntryBytes: z.int().min(1).max(8 * 1024 * 1024).default(256 * 1024),
+  ttlSeconds: z
+    .int()
+    .min(1)
+    .max(30 * 86_400)
+    .default(300),
+  maxEntryBytes: z
+    .int()
+    .min(1)
+    .max(8 * 1024 * 1024)
+    .default(256 * 1024),
   serveStaleOnOutage: z.boolean().default(false),
 });
 export type ResponseCache = z.infer<typeof ResponseCache>;
@@ -201,7 +239,11 @@ export const Policy = z.strictObject({
   dataRules: DataRules.default(DataRules.parse({})),
   cache: ResponseCache.default(ResponseCache.parse({})),
   /** Bytes of a request body; 10 MiB unless told, at most 32 MiB. */
-  maxBodyBytes: z.int().min(1024).max(32 * 1024 * 1024).default(10 * 1024 * 1024),
+  maxBodyBytes: z
+    .int()
+    .min(1024)
+    .max(32 * 1024 * 1024)
+    .default(10 * 1024 * 1024),
   /** Output expected of a request that does not bound it, until the estimator knows better. Tokens. */
   defaultOutputTokens: z.int().min(1).max(1_000_000).default(256),
   unknownPrice: UnknownPrice.default({ mode: 'refuse' }),
@@ -222,7 +264,10 @@ type OverrideShape<S extends z.ZodRawShape> = {
 };
 
 function overrideOf<S extends z.ZodRawShape>(schema: z.ZodObject<S>): z.ZodObject<OverrideShape<S>, z.core.$strict> {
-  const fields = Object.entries(schema.shape).map(([name, field]) => [name, z.optional(field instanceof z.ZodDefault ? field.unwrap() : field)]);
+  const fields = Object.entries(schema.shape).map(([name, field]) => [
+    name,
+    z.optional(field instanceof z.ZodDefault ? field.unwrap() : field),
+  ]);
   return z.strictObject(Object.fromEntries(fields) as OverrideShape<S>);
 }
 
@@ -231,7 +276,9 @@ function overrideOf<S extends z.ZodRawShape>(schema: z.ZodObject<S>): z.ZodObjec
  * `retries`, `dataRules` and `cache` are merged one level deep.
  */
 export const PolicyOverride = z.strictObject({
-  ...overrideOf(Policy.omit({ limits: true, routing: true, deadlines: true, retries: true, dataRules: true, cache: true })).shape,
+  ...overrideOf(
+    Policy.omit({ limits: true, routing: true, deadlines: true, retries: true, dataRules: true, cache: true }),
+  ).shape,
   limits: overrideOf(Limits).optional(),
   routing: overrideOf(Routing).optional(),
   deadlines: overrideOf(Deadlines).optional(),

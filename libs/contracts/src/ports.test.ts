@@ -3,7 +3,8 @@ import { DEFAULT_PORTS, portsFrom } from './ports.ts';
 describe('ports', () => {
   it('a base moves every port, so that two checkouts run side by side', () => {
     const moved = portsFrom(1000);
-    for (const [name, port] of Object.entries(DEFAULT_PORTS)) expect(moved[name as keyof typeof DEFAULT_PORTS]).toBe(port + 1000);
+    for (const [name, port] of Object.entries(DEFAULT_PORTS))
+      expect(moved[name as keyof typeof DEFAULT_PORTS]).toBe(port + 1000);
   });
   it('no two parts share a port', () => {
     expect(new Set(Object.values(DEFAULT_PORTS)).size).toBe(Object.values(DEFAULT_PORTS).length);

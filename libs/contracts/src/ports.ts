@@ -34,7 +34,8 @@ export function portsFrom(base: number): Record<PortName, number> {
   const out = {} as Record<PortName, number>;
   for (const [name, port] of Object.entries(DEFAULT_PORTS) as [PortName, number][]) {
     const shifted = port + base;
-    if (shifted < 1 || shifted > 65535) throw new RangeError(`SLUICE_PORT_BASE=${base} puts ${name} on port ${shifted}, outside 1-65535`);
+    if (shifted < 1 || shifted > 65535)
+      throw new RangeError(`SLUICE_PORT_BASE=${base} puts ${name} on port ${shifted}, outside 1-65535`);
     out[name] = shifted;
   }
   return out;

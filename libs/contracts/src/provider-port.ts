@@ -125,8 +125,16 @@ export interface ProviderAdapter {
   judge(call: InboundCall, carryFields: readonly string[]): Refusal | undefined;
   /** A refusal (`unsupported_field`) names what cannot be carried. */
   buildRequest(call: InboundCall, target: UpstreamTarget): UpstreamRequest | Refusal;
-  /** Classifies an answer with a status of 400 or above. `body` is at most 64 KiB; what may reach the caller is in the caller's dialect. */
-  classify(status: number, headers: Readonly<Record<string, string | string[] | undefined>>, body: Buffer, call: InboundCall): UpstreamFault;
+  /**
+   * Classifies an answer with a status of 400 or above. `body` is at most 64 KiB; what may reach the caller is in
+   * the caller's dialect.
+   */
+  classify(
+    status: number,
+    headers: Readonly<Record<string, string | string[] | undefined>>,
+    body: Buffer,
+    call: InboundCall,
+  ): UpstreamFault;
   /** A 200 whose body cannot be read, or holds an error, is a fault. */
   readWhole(call: InboundCall, body: Buffer): WholeAnswer | UpstreamFault;
   createStreamReader(call: InboundCall): StreamReader;

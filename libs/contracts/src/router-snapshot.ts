@@ -37,15 +37,28 @@ export const TextScorerSpec = z
   })
   .superRefine(({ models, buckets, scale, offset, features, steps, grams }, context) => {
     const wrong = (path: string, is: number, unit: string, wanted: number): void => {
-      if (is !== wanted) context.addIssue({ code: 'custom', path: [path], message: `has ${is} ${unit}; ${models.length} models and ${buckets} buckets need ${wanted}` });
+      if (is !== wanted)
+        context.addIssue({
+          code: 'custom',
+          path: [path],
+          message: `has ${is} ${unit}; ${models.length} models and ${buckets} buckets need ${wanted}`,
+        });
     };
-    if (!Number.isInteger(Math.log2(buckets))) context.addIssue({ code: 'custom', path: ['buckets'], message: `must be a power of two, not ${buckets}` });
-    if (new Set(models).size !== models.length) context.addIssue({ code: 'custom', path: ['models'], message: 'names a model twice' });
-    if (scale.sd.length !== scale.mean.length) context.addIssue({ code: 'custom', path: ['scale'], message: `has ${scale.mean.length} means and ${scale.sd.length} deviations` });
+    if (!Number.isInteger(Math.log2(buckets)))
+      context.addIssue({ code: 'custom', path: ['buckets'], message: `must be a power of two, not ${buckets}` });
+    if (new Set(models).size !== models.length)
+      context.addIssue({ code: 'custom', path: ['models'], message: 'names a model twice' });
+    if (scale.sd.length !== scale.mean.length)
+      context.addIssue({
+        code: 'custom',
+        path: ['scale'],
+        message: `has ${scale.mean.length} means and ${scale.sd.length} deviations`,
+      });
     wrong('offset', offset.length, 'numbers', models.length);
     wrong('steps', steps.length, 'numbers', models.length);
     wrong('features', features.length, 'numbers', (scale.mean.length + 1) * models.length);
-    if (!/^[A-Za-z0-9+/]*={0,2}$/.test(grams)) context.addIssue({ code: 'custom', path: ['grams'], message: 'must be base64' });
+    if (!/^[A-Za-z0-9+/]*={0,2}$/.test(grams))
+      context.addIssue({ code: 'custom', path: ['grams'], message: 'must be base64' });
     else wrong('grams', Math.floor((grams.replace(/=+$/, '').length * 3) / 4), 'bytes', buckets * models.length * 2);
   });
 export type TextScorerSpec = z.infer<typeof TextScorerSpec>;
@@ -60,7 +73,10 @@ export const PolicyScorer = z.object({
 });
 export type PolicyScorer = z.infer<typeof PolicyScorer>;
 
-/** Which raw features a policy looks at and how they become its context: a bias of 1, then each standardised and clipped to ±3. */
+/**
+ * Which raw features a policy looks at and how they become its context: a bias of 1, then each standardised and
+ * clipped to ±3.
+ */
 export const FeatureSpec = z.object({
   /** Name and version of the extraction, as libs/routing knows it. */
   extractor: z.string().min(1).max(64),
@@ -86,12 +102,17 @@ export const SnapshotArm = z.object({
 });
 export type SnapshotArm = z.infer<typeof SnapshotArm>;
 
-/** Quality that is asked for, in [0, 1]: of the tenant and feature class, else of the tenant, else of the feature class, else the default. */
+/**
+ * Quality that is asked for, in [0, 1]: of the tenant and feature class, else of the tenant, else of the feature
+ * class, else the default.
+ */
 export const Thresholds = z.object({
   default: share,
   /** By feature class, which is the feature tag of a call. */
   features: z.record(z.string(), share).default({}),
-  tenants: z.record(z.string(), z.object({ default: share.optional(), features: z.record(z.string(), share).default({}) })).default({}),
+  tenants: z
+    .record(z.string(), z.object({ default: share.optional(), features: z.record(z.string(), share).default({}) }))
+    .default({}),
 });
 export type Thresholds = z.infer<typeof Thresholds>;
 
@@ -105,13 +126,17 @@ export const PolicySettings = z.object({
   floor: z.number().min(0).max(0.5),
   /** Probability of each arm that is rejected, so that none ever leaves the support of evaluation. */
   rejected_floor: z.number().min(0).max(0.01).default(0),
-  /** Which arm to stand on: the cheapest that is good enough, or the one with the best quality less its cost's weight. */
+  /**
+   * Which arm to stand on: the cheapest that is good enough, or the one with the best quality less its cost's
+   * weight.
+   */
   rule: z.enum(['cheapest', 'utility']).default('cheapest'),
   /** What the whole cost of the dearest candidate is worth in quality. */
   cost_weight: share,
   /**
-   * Cost that `cost_weight` weighs instead of the dearest candidate of each request, nanodollars: then a dear request gives
-   * up more quality to save than a cheap one does. It stands aside while an arm's price is partly its latency.
+   * Cost that `cost_weight` weighs instead of the dearest candidate of each request, nanodollars: then a dear
+   * request gives up more quality to save than a cheap one does. It stands aside while an arm's price is partly its
+   * latency.
    */
   reference_cost: z.number().positive().optional(),
   thresholds: Thresholds,
@@ -119,7 +144,10 @@ export const PolicySettings = z.object({
   difficulty_weight: share,
   /** Lowers the threshold by this at pressure 1. */
   pressure_weight: share,
-  /** At pressure 1 this share of an arm's price is its latency instead of its cost, so that a throttled customer gets a faster model. */
+  /**
+   * At pressure 1 this share of an arm's price is its latency instead of its cost, so that a throttled customer
+   * gets a faster model.
+   */
   latency_weight: share,
   /** Near the end of a money quota the threshold falls, by `drop` when all is used. */
   budget: z.object({ from: share, drop: share }),
@@ -200,8 +228,13 @@ export const RouteDecision = z.object({
   /** Absent together with `snapshot_id` when no policy was asked. */
   policy_version: Name.optional(),
   snapshot_id: Ulid.optional(),
-  rollout: z.object({ id: Ulid, stage: RolloutStageName, variant: z.enum(['control', 'candidate']), weight: share }).optional(),
-  /** Name of the feature extraction, with `+` and the id of a scorer whose scores follow; and the raw features, so that a policy with another scale can be evaluated. */
+  rollout: z
+    .object({ id: Ulid, stage: RolloutStageName, variant: z.enum(['control', 'candidate']), weight: share })
+    .optional(),
+  /**
+   * Name of the feature extraction, with `+` and the id of a scorer whose scores follow; and the raw features, so
+   * that a policy with another scale can be evaluated.
+   */
   extractor: z.string().max(96).optional(),
   features: z.array(z.number()).max(512),
   feature_class: z.string().max(128).optional(),

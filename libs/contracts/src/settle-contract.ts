@@ -1,8 +1,8 @@
 /**
  * The settle contract: what happens at the end of every call that was admitted, in which order, and who does it.
  *
- * Settling is done once, by the gateway's `settle` stage, whatever ended the call: success, refusal after admission,
- * fault, abort of the caller, drain. No other code releases or bills.
+ * Settling is done once, by the gateway's `settle` stage, whatever ended the call: success, refusal after
+ * admission, fault, abort of the caller, drain. No other code releases or bills.
  *
  * | # | step | releases | done by | on failure |
  * |---|---|---|---|---|
@@ -16,17 +16,26 @@
  * A call refused between admission and the first upstream byte is settled `unused`: everything goes back, the rate
  * tokens too, and no `call.settled` is written unless `call.started` was.
  */
-export const SETTLE_STEPS = ['free_pool_slot', 'finalise_figures', 'append_settled', 'send_last_byte', 'settle_lease', 'report'] as const;
+export const SETTLE_STEPS = [
+  'free_pool_slot',
+  'finalise_figures',
+  'append_settled',
+  'send_last_byte',
+  'settle_lease',
+  'report',
+] as const;
 export type SettleStep = (typeof SETTLE_STEPS)[number];
 
 /**
- * Which figures are billed, by how the answer ended. Written once here; `settle` follows it and a test walks each row
- * both ways (the provider gave usage / gave none).
+ * Which figures are billed, by how the answer ended. Written once here; `settle` follows it and a test walks each
+ * row both ways (the provider gave usage / gave none).
  *
  * - `no_bytes`: nothing was generated. Billed 0. The provider's own usage, if it sent one, is our cost.
- * - `partial`: content arrived, then the caller went away or the stream was cut. Input, and the output that arrived.
+ * - `partial`: content arrived, then the caller went away or the stream was cut. Input, and the output that
+ * arrived.
  * - `complete`: a normal end. The provider's usage; where it gave none, the estimate of what passed.
- * - `interrupted`: the gateway died. Settled at the next boot by what `call.started` reserved: the input estimate and no
+ * - `interrupted`: the gateway died. Settled at the next boot by what `call.started` reserved: the input estimate
+ * and no
  *   output, because nothing proves that any was delivered.
  */
 export const ABORT_CASES = ['no_bytes', 'partial', 'complete', 'interrupted'] as const;

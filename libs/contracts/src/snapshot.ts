@@ -21,7 +21,16 @@ export const ConfigSnapshot = z.object({
 });
 export type ConfigSnapshot = z.infer<typeof ConfigSnapshot>;
 
-export const CONFIG_TABLES = ['tenants', 'workspaces', 'keys', 'plans', 'providers', 'models', 'cells', 'killSwitches'] as const;
+export const CONFIG_TABLES = [
+  'tenants',
+  'workspaces',
+  'keys',
+  'plans',
+  'providers',
+  'models',
+  'cells',
+  'killSwitches',
+] as const;
 export type ConfigTable = (typeof CONFIG_TABLES)[number];
 
 /** One change: `value` absent deletes. */
@@ -51,7 +60,8 @@ export const CONFIG_ROW = {
  * @throws ZodError when a row is not valid.
  */
 export function applyPatch(snapshot: ConfigSnapshot, patch: ConfigPatch): ConfigSnapshot {
-  if (patch.version !== snapshot.version + 1) throw new RangeError(`patch ${patch.version} does not follow version ${snapshot.version}`);
+  if (patch.version !== snapshot.version + 1)
+    throw new RangeError(`patch ${patch.version} does not follow version ${snapshot.version}`);
   // Each table that changes is copied once, however many of its rows do.
   const copies = new Map<ConfigTable, Record<string, unknown>>();
   for (const { table, id, value } of patch.changes) {
@@ -68,7 +78,10 @@ export const ConfigStreamEvent = z.discriminatedUnion('event', [
   z.object({ event: z.literal('snapshot'), data: ConfigSnapshot }),
   z.object({ event: z.literal('patch'), data: ConfigPatch }),
   /** Up to where the ledger holds everything of this gateway, by epoch. */
-  z.object({ event: z.literal('watermark'), data: z.object({ gateway_id: z.string(), epoch: z.int(), sequence: z.int() }) }),
+  z.object({
+    event: z.literal('watermark'),
+    data: z.object({ gateway_id: z.string(), epoch: z.int(), sequence: z.int() }),
+  }),
   /** A chaos order; a gateway obeys it only where chaos is enabled. */
   z.object({ event: z.literal('chaos'), data: ChaosOrder }),
   /** Every 5 s, so that a dead connection is noticed. */

@@ -65,13 +65,16 @@ export interface UsageOutbox {
   readonly gatewayId: string;
   readonly epoch: number;
   appendStarted(event: CallStarted): Promise<void>;
-  /** Gives the event its origin and records it. Undefined for a call that is served without a record, by setting, and counted. */
+  /**
+   * Gives the event its origin and records it. Undefined for a call that is served without a record, by setting,
+   * and counted.
+   */
   appendSettled(event: Omit<CallSettled, keyof EventOrigin>): Promise<EventOrigin | undefined>;
   /** The ledger holds everything of this gateway and epoch up to `sequence`; whole segments below it are deleted. */
   acknowledge(epoch: number, sequence: number): void;
   /**
-   * False at the bound (bytes or hours), on a failing disk, and for a tenant (its id, where one is given) that has used up its share: a new call is
-   * refused before anything is taken.
+   * False at the bound (bytes or hours), on a failing disk, and for a tenant (its id, where one is given) that has
+   * used up its share: a new call is refused before anything is taken.
    */
   accepting(tenantId?: string): boolean;
   /** Why: this tenant's workspaces have its share of the outbox full of calls that the ledger does not have yet. */

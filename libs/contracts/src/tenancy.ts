@@ -16,7 +16,10 @@ export const Tenant = z.strictObject({
   timeZone: TimeZone.default('UTC'),
   status: TenantStatus.default('active'),
   limits: Limits,
-  /** Hard cap of overage a month, nanodollars; the plan's when absent. Gateways enforce it as the quota window `OVERAGE_WINDOW` of `limits`. */
+  /**
+   * Hard cap of overage a month, nanodollars; the plan's when absent. Gateways enforce it as the quota window
+   * `OVERAGE_WINDOW` of `limits`.
+   */
   overageCapNanoUsd: NanoUsd.optional(),
 });
 export type Tenant = z.infer<typeof Tenant>;
@@ -44,7 +47,10 @@ export const Plan = z.strictObject({
   allotment: z.strictObject({
     totalTokens: z.int().min(0),
     feeNanoUsd: z.int().min(0),
-    /** What a token above the allotment costs, and how much of it a month may cost unless the customer sets another cap. Absent: no overage is sold. */
+    /**
+     * What a token above the allotment costs, and how much of it a month may cost unless the customer sets another
+     * cap. Absent: no overage is sold.
+     */
     overage: z.strictObject({ picoUsdPerToken: PicoUsdPerToken.min(1), capNanoUsd: NanoUsd }).optional(),
   }),
 });

@@ -2,12 +2,14 @@ import { z } from 'zod';
 import type { ConfigSnapshot } from './snapshot.ts';
 
 /**
- * The tenants whose audit records go to a queue of their own, sorted. A workspace that does not override `auditExport` follows its
- * plan; a tenant exports when one of its workspaces does, or, while it has none, when its plan says so. The queue gets all of the
- * tenant's records, because most of them belong to no workspace. A suspended tenant still exports.
+ * The tenants whose audit records go to a queue of their own, sorted. A workspace that does not override
+ * `auditExport` follows its plan; a tenant exports when one of its workspaces does, or, while it has none, when its
+ * plan says so. The queue gets all of the tenant's records, because most of them belong to no workspace. A
+ * suspended tenant still exports.
  */
 export function exportTenants(config: Pick<ConfigSnapshot, 'tenants' | 'plans' | 'workspaces'>): string[] {
-  const byPlan = (tenant: string): boolean => config.plans[config.tenants[tenant]?.plan ?? '']?.policy.auditExport ?? false;
+  const byPlan = (tenant: string): boolean =>
+    config.plans[config.tenants[tenant]?.plan ?? '']?.policy.auditExport ?? false;
   /** Tenants with workspaces, and whether one of those exports. */
   const byWorkspaces = new Map<string, boolean>();
   for (const { tenant, override } of Object.values(config.workspaces)) {
@@ -24,8 +26,8 @@ export const AuditExport = z.object({
   queue: z.string(),
   dlq: z.string(),
   /**
-   * `active`: records arrive. `pending`: wanted and not there yet. `draining`: no longer wanted; nothing arrives any more, and the
-   * queue stays until all of it was read.
+   * `active`: records arrive. `pending`: wanted and not there yet. `draining`: no longer wanted; nothing arrives
+   * any more, and the queue stays until all of it was read.
    */
   state: z.enum(['active', 'pending', 'draining']),
   /** Records that the tenant has not read; approximate, as SQS counts. */

@@ -16,7 +16,10 @@ export interface SubscriptionFilter {
 export interface TopicDeclaration {
   readonly name: TopicName;
   readonly event: string;
-  /** KMS key that encrypts messages at rest. AWS's own key for SNS: every publisher of the account may use it, through SNS only. */
+  /**
+   * KMS key that encrypts messages at rest. AWS's own key for SNS: every publisher of the account may use it,
+   * through SNS only.
+   */
   readonly kmsKey: 'alias/aws/sns';
 }
 
@@ -30,7 +33,10 @@ export interface QueueDeclaration {
   /** Undefined delivers every message of the topic. */
   readonly filter: SubscriptionFilter | undefined;
   readonly rawDelivery: true;
-  /** At rest, the dead-letter queue too, with keys that SQS holds: SNS may not use AWS's KMS key for SQS, so that one would stop delivery. */
+  /**
+   * At rest, the dead-letter queue too, with keys that SQS holds: SNS may not use AWS's KMS key for SQS, so that
+   * one would stop delivery.
+   */
   readonly encryption: 'sqs-managed';
   readonly maxReceiveCount: number;
   readonly visibilityTimeoutS: number;
@@ -48,9 +54,15 @@ export interface Topology {
 
 const DAY_S = 86_400;
 export const MAX_RECEIVE_COUNT = 3;
-/** A failed message is made visible again after 1 s, then 3 s; with three receives a poisoned one is dead-lettered within 15 s. */
+/**
+ * A failed message is made visible again after 1 s, then 3 s; with three receives a poisoned one is dead-lettered
+ * within 15 s.
+ */
 export const RETRY_VISIBILITY_S = [1, 3] as const;
-/** Receives that a consumer is built for: the first and one after each wait. A queue with another `maxReceiveCount` gives up too early or goes round too long. */
+/**
+ * Receives that a consumer is built for: the first and one after each wait. A queue with another `maxReceiveCount`
+ * gives up too early or goes round too long.
+ */
 export const RETRY_BUDGET: number = RETRY_VISIBILITY_S.length + 1;
 /** The longest that SQS keeps a message. */
 export const MAX_RETENTION_S = 14 * DAY_S;
@@ -83,17 +95,21 @@ const ANOMALIES_FOR_OPERATORS = ANOMALY_TYPES.filter((type) => type !== 'refusal
 export const EXPORT_QUEUE_SUFFIX = '-audit-export';
 
 /**
- * Tenant ids that can name an export queue: SQS allows 80 letters, digits, hyphens and underscores, and `-audit-export-dlq`
- * takes 17 of them.
+ * Tenant ids that can name an export queue: SQS allows 80 letters, digits, hyphens and underscores, and
+ * `-audit-export-dlq` takes 17 of them.
  */
 export const EXPORTABLE_TENANT_ID = /^[A-Za-z0-9_-]{1,63}$/;
 
 /**
- * Audit export queue of one tenant, which the tenant reads itself. It keeps a record for 14 days, the longest that SQS can, and
- * so does its dead-letter queue, counted from when the record was first sent; the audit log keeps it longer.
+ * Audit export queue of one tenant, which the tenant reads itself. It keeps a record for 14 days, the longest that
+ * SQS can, and so does its dead-letter queue, counted from when the record was first sent; the audit log keeps it
+ * longer.
  */
 export function exportQueue(tenantId: string): QueueDeclaration {
-  return { ...queue(`${tenantId}${EXPORT_QUEUE_SUFFIX}`, 'audit-events', undefined, { tenant_id: [tenantId] }), retentionS: MAX_RETENTION_S };
+  return {
+    ...queue(`${tenantId}${EXPORT_QUEUE_SUFFIX}`, 'audit-events', undefined, { tenant_id: [tenantId] }),
+    retentionS: MAX_RETENTION_S,
+  };
 }
 
 /** The tenant of an export queue by its name; undefined for every other name. */
@@ -107,7 +123,11 @@ const topic = (name: TopicName, event: string): TopicDeclaration => ({ name, eve
 /** The topology with an export queue for each of these tenants. */
 export function declareTopology(exportTenants: readonly string[]): Topology {
   return {
-    topics: [topic('usage-events', 'usage.events'), topic('audit-events', 'audit.events'), topic('anomaly-events', 'anomaly.events')],
+    topics: [
+      topic('usage-events', 'usage.events'),
+      topic('audit-events', 'audit.events'),
+      topic('anomaly-events', 'anomaly.events'),
+    ],
     queues: [
       queue('metering', 'usage-events', 'control-plane'),
       queue('router-usage', 'usage-events', 'router'),
@@ -125,7 +145,10 @@ export const TOPOLOGY: Topology = declareTopology(['acme']);
 /** A declared queue. @throws RangeError for a name that is not declared. */
 export function declaredQueue(topology: Topology, name: string): QueueDeclaration {
   const found = topology.queues.find((candidate) => candidate.name === name);
-  if (found === undefined) throw new RangeError(`no queue ${name} is declared; there are ${topology.queues.map((one) => one.name).join(', ')}`);
+  if (found === undefined)
+    throw new RangeError(
+      `no queue ${name} is declared; there are ${topology.queues.map((one) => one.name).join(', ')}`,
+    );
   return found;
 }
 

@@ -1,4 +1,12 @@
-import { EVENT_SCHEMA, settledEventId, startedEventId, zeroUsage, type CallSettled, type CallStarted, type EventOrigin } from '@sluice/contracts';
+import {
+  EVENT_SCHEMA,
+  settledEventId,
+  startedEventId,
+  zeroUsage,
+  type CallSettled,
+  type CallStarted,
+  type EventOrigin,
+} from '@sluice/contracts';
 
 /** Request id number `n`, for tests. */
 export const requestIdOf = (n: number): string => `req_${String(n).padStart(26, '0')}`;

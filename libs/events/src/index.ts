@@ -3,7 +3,12 @@ export type { DurableOutbox, OpenedOutbox, OutboxOptions } from './outbox/durabl
 export { openOutbox } from './outbox/open-outbox.ts';
 export { nodeFiles, type OutboxFiles } from './outbox/outbox-files.ts';
 export { createEventQueue, type EventQueue, type EventQueueOptions } from './outbox/event-queue.ts';
-export { createOutboxPublisher, usageMessage, type OutboxPublisher, type OutboxPublisherOptions } from './outbox/outbox-publisher.ts';
+export {
+  createOutboxPublisher,
+  usageMessage,
+  type OutboxPublisher,
+  type OutboxPublisherOptions,
+} from './outbox/outbox-publisher.ts';
 export { createSpineClients, type SpineClientOptions, type SpineClients } from './spine/spine-clients.ts';
 export { createSnsPublisher, type SnsPublisherDeps } from './spine/sns-publisher.ts';
 export { createSqsConsumer, type ConsumedBatch, type SqsConsumerOptions } from './spine/sqs-consumer.ts';

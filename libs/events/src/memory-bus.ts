@@ -1,4 +1,13 @@
-import { DEAD_LETTER_REASON, TOPOLOGY, type EventConsumer, type EventHandler, type EventPublisher, type IncomingEvent, type QueueDeclaration, type Topology } from '@sluice/contracts';
+import {
+  DEAD_LETTER_REASON,
+  TOPOLOGY,
+  type EventConsumer,
+  type EventHandler,
+  type EventPublisher,
+  type IncomingEvent,
+  type QueueDeclaration,
+  type Topology,
+} from '@sluice/contracts';
 import { judgeBatch } from './spine/judge-batch.ts';
 
 interface Stored {
@@ -6,10 +15,16 @@ interface Stored {
   receives: number;
 }
 
-/** An event spine in memory: the declared filters, at-least-once, dead-lettering after the declared receives. No time passes in it. */
+/**
+ * An event spine in memory: the declared filters, at-least-once, dead-lettering after the declared receives. No
+ * time passes in it.
+ */
 export interface MemoryBus {
   readonly publisher: EventPublisher;
-  /** A consumer of a declared queue. Its handler runs when messages arrive and it was started. @throws for an unknown queue. */
+  /**
+   * A consumer of a declared queue. Its handler runs when messages arrive and it was started.
+   * @throws for an unknown queue.
+   */
   consumer(queue: string, handler: EventHandler): EventConsumer;
   /** Messages that wait in a queue, dead-letter queues too. */
   messages(queue: string): readonly IncomingEvent[];
@@ -27,7 +42,12 @@ function passes(queue: QueueDeclaration, attributes: Readonly<Record<string, str
 
 /** For tests of what publishes or consumes. */
 export function createMemoryBus(topology: Topology = TOPOLOGY): MemoryBus {
-  const stores = new Map<string, Stored[]>(topology.queues.flatMap((queue) => [[queue.name, []], [queue.dlq, []]]));
+  const stores = new Map<string, Stored[]>(
+    topology.queues.flatMap((queue) => [
+      [queue.name, []],
+      [queue.dlq, []],
+    ]),
+  );
   const pumps = new Map<string, () => void>();
   const running = new Set<Promise<void>>();
   let down = false;
@@ -42,7 +62,13 @@ export function createMemoryBus(topology: Topology = TOPOLOGY): MemoryBus {
   const consumer = (name: string, handler: EventHandler): EventConsumer => {
     const queue = topology.queues.find((candidate) => candidate.name === name);
     if (queue === undefined) throw new RangeError(`no queue ${name} is declared`);
-    const state: { -readonly [K in keyof EventConsumer['state']]: EventConsumer['state'][K] } = { broken: false, handled: 0, failed: 0, deadLettered: 0, lastError: undefined };
+    const state: { -readonly [K in keyof EventConsumer['state']]: EventConsumer['state'][K] } = {
+      broken: false,
+      handled: 0,
+      failed: 0,
+      deadLettered: 0,
+      lastError: undefined,
+    };
     let started = false;
     let current: Promise<void> | undefined;
 
@@ -52,7 +78,9 @@ export function createMemoryBus(topology: Topology = TOPOLOGY): MemoryBus {
         const batch = store(name).splice(0, 10);
         for (const stored of batch) stored.receives += 1;
         const events = batch.map((stored) => ({ ...stored.event, receiveCount: stored.receives }));
-        const failed = state.broken ? new Map(events.map((event) => [event.messageId, 'broken'])) : await judgeBatch(events, handler, 25_000);
+        const failed = state.broken
+          ? new Map(events.map((event) => [event.messageId, 'broken']))
+          : await judgeBatch(events, handler, 25_000);
         for (const stored of batch) {
           const reason = failed.get(stored.event.messageId);
           if (reason === undefined) state.handled += 1;
@@ -62,7 +90,10 @@ export function createMemoryBus(topology: Topology = TOPOLOGY): MemoryBus {
             if (stored.receives < queue.maxReceiveCount) store(name).push(stored);
             else {
               state.deadLettered += 1;
-              store(queue.dlq).push({ ...stored, event: { ...stored.event, attributes: { ...stored.event.attributes, [DEAD_LETTER_REASON]: reason } } });
+              store(queue.dlq).push({
+                ...stored,
+                event: { ...stored.event, attributes: { ...stored.event.attributes, [DEAD_LETTER_REASON]: reason } },
+              });
             }
           }
         }
@@ -105,7 +136,10 @@ export function createMemoryBus(topology: Topology = TOPOLOGY): MemoryBus {
           for (const queue of topology.queues) {
             if (queue.topic !== event.topic || !passes(queue, event.attributes)) continue;
             count += 1;
-            store(queue.name).push({ event: { messageId: `m-${count}`, body: event.body, attributes: event.attributes, receiveCount: 0 }, receives: 0 });
+            store(queue.name).push({
+              event: { messageId: `m-${count}`, body: event.body, attributes: event.attributes, receiveCount: 0 },
+              receives: 0,
+            });
             pumps.get(queue.name)?.();
           }
         }

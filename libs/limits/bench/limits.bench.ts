@@ -1,6 +1,12 @@
 import { systemClock, type LimitScope, type Limits } from '@sluice/contracts';
 import { findRedisServer, startRedis } from '@sluice/testing';
-import { createFairQueue, createMemoryLimitStore, createSlotPool, createValkeyLimitStore, TokenBucket } from '../src/index.ts';
+import {
+  createFairQueue,
+  createMemoryLimitStore,
+  createSlotPool,
+  createValkeyLimitStore,
+  TokenBucket,
+} from '../src/index.ts';
 import { bench, bytesPerOperation, cpuPerOperation } from './run.ts';
 
 const OPERATIONS = 300_000;
@@ -11,8 +17,22 @@ const limits: Limits = {
   tokens: { perMinute: 1e12 },
   concurrency: { inFlight: 1_000, queued: 1_000 },
   quotas: [
-    { id: 'hour', meter: 'total_tokens', span: { kind: 'rolling', seconds: 3_600, steps: 12 }, limit: 1e15, mode: 'hard', alertAtPercent: [] },
-    { id: 'month', meter: 'cost_nanousd', span: { kind: 'calendar', period: 'month' }, limit: 1e15, mode: 'hard', alertAtPercent: [] },
+    {
+      id: 'hour',
+      meter: 'total_tokens',
+      span: { kind: 'rolling', seconds: 3_600, steps: 12 },
+      limit: 1e15,
+      mode: 'hard',
+      alertAtPercent: [],
+    },
+    {
+      id: 'month',
+      meter: 'cost_nanousd',
+      span: { kind: 'calendar', period: 'month' },
+      limit: 1e15,
+      mode: 'hard',
+      alertAtPercent: [],
+    },
   ],
 };
 
@@ -28,7 +48,9 @@ function scopeOf(n: number): LimitScope {
   };
 }
 
-const buckets = new Map(Array.from({ length: TENANTS }, (_, n) => [`t${n}`, new TokenBucket(1e9, 1e6, systemClock.monotonic())]));
+const buckets = new Map(
+  Array.from({ length: TENANTS }, (_, n) => [`t${n}`, new TokenBucket(1e9, 1e6, systemClock.monotonic())]),
+);
 const names = [...buckets.keys()];
 const takeFromBuckets = (): void => {
   for (let i = 0; i < OPERATIONS; i++) {
@@ -38,7 +60,8 @@ const takeFromBuckets = (): void => {
   }
 };
 const readClock = (): void => {
-  for (let i = 0; i < OPERATIONS; i++) if (systemClock.monotonic() < 0) throw new Error('a monotonic clock does not go below 0');
+  for (let i = 0; i < OPERATIONS; i++)
+    if (systemClock.monotonic() < 0) throw new Error('a monotonic clock does not go below 0');
 };
 bench('token bucket, with look-up and clock', OPERATIONS, takeFromBuckets);
 bytesPerOperation('the clock alone', OPERATIONS, readClock);
@@ -58,14 +81,21 @@ bench('admit + settle, 3 levels, 2 buckets and 2 quotas each', OPERATIONS, () =>
 const pool = createSlotPool({ slots: 200, clock: systemClock });
 bench('slot acquire + release, nobody waiting', OPERATIONS, () => {
   for (let i = 0; i < OPERATIONS; i++) {
-    const lease = pool.acquire({ tenantId: names[i % TENANTS] ?? '', workspaceId: 'w', priority: 'standard', costTokens: 386, timeoutMs: 1_000 });
+    const lease = pool.acquire({
+      tenantId: names[i % TENANTS] ?? '',
+      workspaceId: 'w',
+      priority: 'standard',
+      costTokens: 386,
+      timeoutMs: 1_000,
+    });
     if (!(lease instanceof Promise)) lease.release();
   }
 });
 
 const queues = [100, 10_000].map((waiting) => {
   const queue = createFairQueue<number>();
-  for (let i = 0; i < waiting; i++) queue.push({ tenantId: `t${i}`, workspaceId: 'w', priority: 'standard', costTokens: 386, value: i });
+  for (let i = 0; i < waiting; i++)
+    queue.push({ tenantId: `t${i}`, workspaceId: 'w', priority: 'standard', costTokens: 386, value: i });
   return { waiting, queue };
 });
 for (const { waiting, queue } of queues) {
@@ -99,10 +129,20 @@ bench('admit + settle, one after another of 100,000 workspaces (none in the proc
   }
 });
 
-/** One tenant at a time sends a burst of 50, as a busy gateway sees it; every admission that needs the server waits for it. */
-async function sharedLoad(target: ReturnType<typeof createValkeyLimitStore> | typeof store, total: number): Promise<void> {
+/**
+ * One tenant at a time sends a burst of 50, as a busy gateway sees it; every admission that needs the server waits
+ * for it.
+ */
+async function sharedLoad(
+  target: ReturnType<typeof createValkeyLimitStore> | typeof store,
+  total: number,
+): Promise<void> {
   for (let i = 0; i < total; i++) {
-    const admitted = target.admit({ leaseId: 'req', scope: scopes[Math.floor(i / 50) % 20] as LimitScope, reservation });
+    const admitted = target.admit({
+      leaseId: 'req',
+      scope: scopes[Math.floor(i / 50) % 20] as LimitScope,
+      reservation,
+    });
     const result = admitted instanceof Promise ? await admitted : admitted;
     if (!result.admitted) continue;
     const settled = target.settle(result.lease, { kind: 'used', usage, costNanoUsd: 7_000 });
@@ -119,14 +159,32 @@ try {
 }
 if (found) {
   const server = await startRedis();
-  const shared = createValkeyLimitStore({ url: server.url, cellId: 'bench', gatewayId: 'gw-bench', clock: systemClock });
-  const exact = createValkeyLimitStore({ url: server.url, cellId: 'bench-exact', gatewayId: 'gw-bench', clock: systemClock, leaseShare: 0 });
-  while (shared.status.state !== 'connected' || exact.status.state !== 'connected') await new Promise((resolve) => setTimeout(resolve, 20));
+  const shared = createValkeyLimitStore({
+    url: server.url,
+    cellId: 'bench',
+    gatewayId: 'gw-bench',
+    clock: systemClock,
+  });
+  const exact = createValkeyLimitStore({
+    url: server.url,
+    cellId: 'bench-exact',
+    gatewayId: 'gw-bench',
+    clock: systemClock,
+    leaseShare: 0,
+  });
+  while (shared.status.state !== 'connected' || exact.status.state !== 'connected')
+    await new Promise((resolve) => setTimeout(resolve, 20));
   await cpuPerOperation('memory: admit + settle, own CPU', 100_000, () => sharedLoad(store, 100_000));
-  await cpuPerOperation('Valkey behind the local tier: admit + settle, own CPU', 100_000, () => sharedLoad(shared, 100_000));
+  await cpuPerOperation('Valkey behind the local tier: admit + settle, own CPU', 100_000, () =>
+    sharedLoad(shared, 100_000),
+  );
   const { local, remote, exchanges } = shared.stats;
-  console.log(`  decided here ${((100 * local) / (local + remote)).toFixed(1)} %, ${(exchanges / (local + remote)).toFixed(4)} exchanges per admission`);
-  await cpuPerOperation('Valkey, every step a round trip: admit + settle, own CPU', 5_000, () => sharedLoad(exact, 5_000));
+  console.log(
+    `  decided here ${((100 * local) / (local + remote)).toFixed(1)} %, ${(exchanges / (local + remote)).toFixed(4)} exchanges per admission`,
+  );
+  await cpuPerOperation('Valkey, every step a round trip: admit + settle, own CPU', 5_000, () =>
+    sharedLoad(exact, 5_000),
+  );
   await Promise.all([shared.close(), exact.close()]);
   await server.stop();
 }

@@ -13,12 +13,14 @@ export function bench(name: string, operations: number, work: () => void): void 
   }
   rounds.sort((a, b) => a - b);
   const ns = (value: number | undefined): string => (value ?? NaN).toFixed(0).padStart(6);
-  console.log(`${name.padEnd(58)} min ${ns(rounds[0])}  median ${ns(rounds[ROUNDS >> 1])}  max ${ns(rounds.at(-1))} ns/op  (${ROUNDS} rounds)`);
+  console.log(
+    `${name.padEnd(58)} min ${ns(rounds[0])}  median ${ns(rounds[ROUNDS >> 1])}  max ${ns(rounds.at(-1))} ns/op  (${ROUNDS} rounds)`,
+  );
 }
 
 /**
- * Prints the bytes of heap that one operation allocates: the least of several rounds and their median. The first rounds of
- * a function are run by slower code that boxes every double; what counts is where it settles.
+ * Prints the bytes of heap that one operation allocates: the least of several rounds and their median. The first
+ * rounds of a function are run by slower code that boxes every double; what counts is where it settles.
  */
 export function bytesPerOperation(name: string, operations: number, work: () => void): void {
   const collect = globalThis.gc;
@@ -31,7 +33,9 @@ export function bytesPerOperation(name: string, operations: number, work: () => 
     rounds.push(Math.max(0, (process.memoryUsage().heapUsed - before) / operations));
   }
   rounds.sort((x, y) => x - y);
-  console.log(`${name.padEnd(58)} min ${(rounds[0] ?? NaN).toFixed(1)}, median ${(rounds[ROUNDS >> 1] ?? NaN).toFixed(1)} bytes/op`);
+  console.log(
+    `${name.padEnd(58)} min ${(rounds[0] ?? NaN).toFixed(1)}, median ${(rounds[ROUNDS >> 1] ?? NaN).toFixed(1)} bytes/op`,
+  );
 }
 
 /** Runs `work` three times after a warm-up and prints this process's CPU time per operation, user and system. */
@@ -45,5 +49,7 @@ export async function cpuPerOperation(name: string, operations: number, work: ()
     rounds.push((user + system) / operations);
   }
   rounds.sort((a, b) => a - b);
-  console.log(`${name.padEnd(58)} median ${(rounds[1] ?? NaN).toFixed(2)} µs/op  (min ${(rounds[0] ?? NaN).toFixed(2)}, max ${(rounds[2] ?? NaN).toFixed(2)}, 3 rounds)`);
+  console.log(
+    `${name.padEnd(58)} median ${(rounds[1] ?? NaN).toFixed(2)} µs/op  (min ${(rounds[0] ?? NaN).toFixed(2)}, max ${(rounds[2] ?? NaN).toFixed(2)}, 3 rounds)`,
+  );
 }

@@ -22,7 +22,13 @@ export function meterUnits(meter: QuotaMeter, inputTokens: number, outputTokens:
  * The refusal of the hard window with the longest wait, or `undefined` when all of them have room. A window at its
  * limit refuses also what needs nothing of it.
  */
-export function refuseByQuota(levels: readonly LevelState[], input: number, output: number, cost: number, nowMs: number): LimitRefusal | undefined {
+export function refuseByQuota(
+  levels: readonly LevelState[],
+  input: number,
+  output: number,
+  cost: number,
+  nowMs: number,
+): LimitRefusal | undefined {
   let worst: LimitRefusal | undefined;
   for (const { windows } of levels) {
     for (const window of windows) {
@@ -54,7 +60,10 @@ export function quotaRefusal(window: QuotaState, want: number, nowMs: number): L
 }
 
 /** The first level whose bulkhead is full, or whose queue is. */
-export function refuseByBulkhead(levels: readonly LevelState[], what: 'in_flight' | 'queued'): LimitRefusal | undefined {
+export function refuseByBulkhead(
+  levels: readonly LevelState[],
+  what: 'in_flight' | 'queued',
+): LimitRefusal | undefined {
   for (const { level, bulkhead } of levels) {
     const room = what === 'in_flight' ? bulkhead.hasRoom : bulkhead.hasQueueRoom;
     if (room) continue;
@@ -72,7 +81,11 @@ export function refuseByBulkhead(levels: readonly LevelState[], what: 'in_flight
 }
 
 /** The refusal of the bucket with the longest wait: who waits that long passes all of them. */
-export function refuseByRate(levels: readonly LevelState[], tokens: number, monotonicMs: number): LimitRefusal | undefined {
+export function refuseByRate(
+  levels: readonly LevelState[],
+  tokens: number,
+  monotonicMs: number,
+): LimitRefusal | undefined {
   let worstMs = 0;
   let worst: LevelState | undefined;
   let limit: 'requests' | 'tokens' = 'requests';

@@ -17,7 +17,10 @@ const backgroundTimers: Timers = {
   clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout),
 };
 
-/** The connection of one gateway to the authority: whether it holds, what must be told, and the way back after a loss. */
+/**
+ * The connection of one gateway to the authority: whether it holds, what must be told, and the way back after a
+ * loss.
+ */
 export interface AuthorityLink {
   readonly status: LimitStoreStatus;
   /** Until the first connection stands or is given up. */
@@ -38,7 +41,17 @@ export interface AuthorityLink {
 }
 
 export function createAuthorityLink(authority: Authority, options: TierOptions): AuthorityLink {
-  const { clock, leaseShare = 0.1, livenessMs = 10_000, flushMs = 250, idleMs = 1_000, reconnectJitterMs = 1_000, timers = backgroundTimers, random = Math.random, onStatus } = options;
+  const {
+    clock,
+    leaseShare = 0.1,
+    livenessMs = 10_000,
+    flushMs = 250,
+    idleMs = 1_000,
+    reconnectJitterMs = 1_000,
+    timers = backgroundTimers,
+    random = Math.random,
+    onStatus,
+  } = options;
   const tenants = new Map<string, TierTenant>();
   const settled = createSettledTrack();
   let offsetMs = clock.now() - clock.monotonic();
@@ -74,8 +87,12 @@ export function createAuthorityLink(authority: Authority, options: TierOptions):
   };
 
   /** Runs `work` for all tenants, a few at a time. */
-  const forTenants = async (list: readonly TierTenant[], work: (tenant: TierTenant) => Promise<void>): Promise<void> => {
-    for (let i = 0; i < list.length; i += TENANTS_AT_ONCE) await Promise.all(list.slice(i, i + TENANTS_AT_ONCE).map(work));
+  const forTenants = async (
+    list: readonly TierTenant[],
+    work: (tenant: TierTenant) => Promise<void>,
+  ): Promise<void> => {
+    for (let i = 0; i < list.length; i += TENANTS_AT_ONCE)
+      await Promise.all(list.slice(i, i + TENANTS_AT_ONCE).map(work));
   };
 
   /** Tells the authority everything of a tenant that is held here or was used meanwhile. */
@@ -91,9 +108,12 @@ export function createAuthorityLink(authority: Authority, options: TierOptions):
     const loss = losses;
     try {
       gateways = await authority.register(true);
-      await forTenants([...tenants.values()].filter((tenant) => tenant.active.size > 0), async (tenant) => {
-        if (loss === losses) await reconcile(tenant);
-      });
+      await forTenants(
+        [...tenants.values()].filter((tenant) => tenant.active.size > 0),
+        async (tenant) => {
+          if (loss === losses) await reconcile(tenant);
+        },
+      );
     } catch (error) {
       if (loss === losses) lost(error);
       return;
@@ -108,7 +128,8 @@ export function createAuthorityLink(authority: Authority, options: TierOptions):
 
   const tick = (): void => {
     tickTimer = timers.setTimeout(tick, flushMs);
-    // On the way back everything is told anyhow, and a sweep that takes longer than the time between two is not doubled.
+    // On the way back everything is told anyhow, and a sweep that takes longer than the time between two is not
+    // doubled.
     if (sweeping || degradedSinceMs !== undefined) return;
     const nowMs = clock.monotonic();
     const due: TierTenant[] = [];
@@ -203,10 +224,13 @@ export function createAuthorityLink(authority: Authority, options: TierOptions):
       finishStart();
       if (degradedSinceMs === undefined) {
         try {
-          await forTenants([...tenants.values()].filter((tenant) => tenant.active.size > 0), async (tenant) => {
-            for (const level of tenant.active) level.dirty = level.handIn = true;
-            await tenant.drain();
-          });
+          await forTenants(
+            [...tenants.values()].filter((tenant) => tenant.active.size > 0),
+            async (tenant) => {
+              for (const level of tenant.active) level.dirty = level.handIn = true;
+              await tenant.drain();
+            },
+          );
           await authority.register(false);
         } catch {
           // What is held expires with this gateway's liveness.

@@ -7,7 +7,9 @@ describe('calendarOf', () => {
     const berlin = calendarOf('Europe/Berlin', 'day');
     expect(hours(berlin.periodAt(Date.parse('2026-03-29T10:00Z')))).toBe(23);
     expect(hours(berlin.periodAt(Date.parse('2026-10-25T10:00Z')))).toBe(25);
-    expect(new Date(berlin.periodAt(Date.parse('2026-03-29T10:00Z')).startMs).toISOString()).toBe('2026-03-28T23:00:00.000Z');
+    expect(new Date(berlin.periodAt(Date.parse('2026-03-29T10:00Z')).startMs).toISOString()).toBe(
+      '2026-03-28T23:00:00.000Z',
+    );
   });
 
   it('begins a day at its first instant where midnight is skipped', () => {
@@ -28,7 +30,13 @@ describe('calendarOf', () => {
 
   it('counts in UTC as the zones of the runtime do', () => {
     for (const period of ['day', 'month'] as const) {
-      for (const iso of ['1969-12-31T23:59:59.999Z', '2024-02-29T00:00Z', '2024-02-29T23:59:59.999Z', '2026-11-30T12:00Z', '2027-01-01T00:00Z']) {
+      for (const iso of [
+        '1969-12-31T23:59:59.999Z',
+        '2024-02-29T00:00Z',
+        '2024-02-29T23:59:59.999Z',
+        '2026-11-30T12:00Z',
+        '2027-01-01T00:00Z',
+      ]) {
         const ms = Date.parse(iso);
         expect(calendarOf('UTC', period).periodAt(ms)).toEqual(calendarOf('Etc/UTC', period).periodAt(ms));
       }

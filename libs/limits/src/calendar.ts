@@ -46,7 +46,13 @@ const UTC_DATES: LocalDates = {
 };
 
 function localDatesOf(timeZone: string): LocalDates {
-  const format = new Intl.DateTimeFormat('en-US', { timeZone, calendar: 'gregory', year: 'numeric', month: 'numeric', day: 'numeric' });
+  const format = new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    calendar: 'gregory',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+  });
 
   const dateAt = (ms: number): number => {
     let year = 0;

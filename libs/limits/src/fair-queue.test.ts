@@ -2,7 +2,12 @@ import { PRIORITIES, PRIORITY_WEIGHT, type Priority } from '@sluice/contracts';
 import fc from 'fast-check';
 import { createFairQueue, type QueueEntry } from './fair-queue.ts';
 
-function entry(tenantId: string, workspaceId = tenantId, priority: Priority = 'standard', costTokens = 100): QueueEntry<number> {
+function entry(
+  tenantId: string,
+  workspaceId = tenantId,
+  priority: Priority = 'standard',
+  costTokens = 100,
+): QueueEntry<number> {
   return { tenantId, workspaceId, priority, costTokens, value: 0 };
 }
 
@@ -46,30 +51,39 @@ describe('createFairQueue', () => {
   });
 
   it('bounds what the others get between two turns of a waiting tenant, whatever they send', () => {
-    const arrival = fc.record({ tenant: fc.constantFrom('a', 'b', 'c'), workspace: fc.nat({ max: 2 }), priority: fc.constantFrom(...PRIORITIES), cost: fc.integer({ min: 1, max: 5000 }) });
+    const arrival = fc.record({
+      tenant: fc.constantFrom('a', 'b', 'c'),
+      workspace: fc.nat({ max: 2 }),
+      priority: fc.constantFrom(...PRIORITIES),
+      cost: fc.integer({ min: 1, max: 5000 }),
+    });
     fc.assert(
-      fc.property(fc.array(arrival, { minLength: 20, maxLength: 120 }), fc.integer({ min: 1, max: 5000 }), (arrivals, cost) => {
-        const queue = createFairQueue<number>();
-        for (let i = 0; i < 50; i++) queue.push(entry('victim', 'victim', 'low', cost));
-        const largest = new Map<string, number>();
-        const since = new Map<string, number>();
-        for (const { tenant, workspace, priority, cost: theirs } of arrivals) {
-          queue.push(entry(tenant, `${tenant}-${workspace}`, priority, theirs));
-          largest.set(tenant, Math.max(largest.get(tenant) ?? 0, theirs / PRIORITY_WEIGHT[priority]));
-        }
-        let victims = 0;
-        for (let served = queue.pop(); served !== undefined; served = queue.pop()) {
-          if (served.tenantId === 'victim') {
-            since.clear();
-            if (++victims === 50) break;
-            continue;
+      fc.property(
+        fc.array(arrival, { minLength: 20, maxLength: 120 }),
+        fc.integer({ min: 1, max: 5000 }),
+        (arrivals, cost) => {
+          const queue = createFairQueue<number>();
+          for (let i = 0; i < 50; i++) queue.push(entry('victim', 'victim', 'low', cost));
+          const largest = new Map<string, number>();
+          const since = new Map<string, number>();
+          for (const { tenant, workspace, priority, cost: theirs } of arrivals) {
+            queue.push(entry(tenant, `${tenant}-${workspace}`, priority, theirs));
+            largest.set(tenant, Math.max(largest.get(tenant) ?? 0, theirs / PRIORITY_WEIGHT[priority]));
           }
-          const work = (since.get(served.tenantId) ?? 0) + served.costTokens / PRIORITY_WEIGHT[served.priority];
-          since.set(served.tenantId, work);
-          expect(work).toBeLessThanOrEqual(cost + (largest.get(served.tenantId) ?? 0) + 1e-6);
-        }
-        expect(victims).toBe(50);
-      }),
+          let victims = 0;
+          for (let served = queue.pop(); served !== undefined; served = queue.pop()) {
+            if (served.tenantId === 'victim') {
+              since.clear();
+              if (++victims === 50) break;
+              continue;
+            }
+            const work = (since.get(served.tenantId) ?? 0) + served.costTokens / PRIORITY_WEIGHT[served.priority];
+            since.set(served.tenantId, work);
+            expect(work).toBeLessThanOrEqual(cost + (largest.get(served.tenantId) ?? 0) + 1e-6);
+          }
+          expect(victims).toBe(50);
+        },
+      ),
     );
   });
 

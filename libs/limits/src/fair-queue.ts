@@ -49,14 +49,16 @@ interface Flow<T> {
 
 /**
  * Start-time fair queueing (Goyal, Vin, Cheng, 1996), hierarchical: tenants, then the tenant's workspaces, then the
- * priorities of a workspace; first come first served within one priority. An entry of cost c and weight w moves its flow
- * from start tag S to S + c/w, and the flow with the lowest start tag is next.
+ * priorities of a workspace; first come first served within one priority. An entry of cost c and weight w moves its
+ * flow from start tag S to S + c/w, and the flow with the lowest start tag is next.
  *
- * Bound: while a flow waits, between two of its own turns (the first of cost c, weight w) each sibling is served at most
- * (c/w + its largest c/w) of normalised cost, and a flow that was idle waits for at most one turn of each sibling. So no
- * flow starves, whatever the others send. A flow that may not be served keeps its place but saves no credit.
+ * Bound: while a flow waits, between two of its own turns (the first of cost c, weight w) each sibling is served at
+ * most (c/w + its largest c/w) of normalised cost, and a flow that was idle waits for at most one turn of each
+ * sibling. So no flow starves, whatever the others send. A flow that may not be served keeps its place but saves no
+ * credit.
  *
- * A pop takes time logarithmic in the waiting tenants, once for itself and once for each tenant ahead that may not be served.
+ * A pop takes time logarithmic in the waiting tenants, once for itself and once for each tenant ahead that may not
+ * be served.
  */
 export function createFairQueue<T>(): FairQueue<T> {
   let arrivals = 0;
@@ -104,7 +106,8 @@ export function createFairQueue<T>(): FairQueue<T> {
       flow.start = flow.finish;
     }
     detach(entry, leaf);
-    for (let flow = leaf; flow.parent !== undefined; flow = flow.parent) if (flow.waiting > 0) flow.parent.busy.push(flow);
+    for (let flow = leaf; flow.parent !== undefined; flow = flow.parent)
+      if (flow.waiting > 0) flow.parent.busy.push(flow);
   };
 
   return {
@@ -149,7 +152,22 @@ export function createFairQueue<T>(): FairQueue<T> {
 type Leaves<T> = ReadonlyMap<QueueEntry<T>, Flow<T>>;
 
 function createFlow<T>(parent: Flow<T> | undefined, key: string): Flow<T> {
-  return { parent, key, children: new Map(), busy: new FlowHeap(), idle: [], place: -1, listed: false, entries: [], first: 0, waiting: 0, virtualTime: 0, start: 0, finish: 0, arrival: 0 };
+  return {
+    parent,
+    key,
+    children: new Map(),
+    busy: new FlowHeap(),
+    idle: [],
+    place: -1,
+    listed: false,
+    entries: [],
+    first: 0,
+    waiting: 0,
+    virtualTime: 0,
+    start: 0,
+    finish: 0,
+    arrival: 0,
+  };
 }
 
 /** The first entry of a leaf that still waits; those that were taken out are passed over for good. */
@@ -180,8 +198,15 @@ function servable<T>(flow: Flow<T>, leaves: Leaves<T>, mayServe: (entry: QueueEn
 /** Children that are looked at in one turn, to forget those whose history means nothing any more. */
 const LOOKED_AT = 2;
 
-/** The child that is next and may be served, taken out of the heap; those before it that may not be served stay behind it. */
-function nextChild<T>(flow: Flow<T>, leaves: Leaves<T>, mayServe: (entry: QueueEntry<T>) => boolean): Flow<T> | undefined {
+/**
+ * The child that is next and may be served, taken out of the heap; those before it that may not be served stay
+ * behind it.
+ */
+function nextChild<T>(
+  flow: Flow<T>,
+  leaves: Leaves<T>,
+  mayServe: (entry: QueueEntry<T>) => boolean,
+): Flow<T> | undefined {
   forgetIdle(flow);
   let passedOver: Flow<T>[] | undefined;
   let best = flow.busy.pop();

@@ -27,7 +27,10 @@ const NONE: readonly never[] = [];
 /** Steps that a checkpoint holds for a window which no scope has named yet. */
 export type PendingSteps = (level: Level, id: string, quota: string) => readonly (readonly [number, number])[];
 
-/** All counters of one level's identity (one tenant, one workspace, one key). They outlive any version of its limits. */
+/**
+ * All counters of one level's identity (one tenant, one workspace, one key). They outlive any version of its
+ * limits.
+ */
 export class LevelState {
   readonly level: Level;
   readonly id: string;
@@ -59,14 +62,16 @@ export class LevelState {
     this.version++;
     const { requests, tokens, concurrency } = limits;
     this.requests = requests && bucketOf(this.requests, requests.burst, requestsPerMs(requests), monotonicMs);
-    this.tokens = tokens && bucketOf(this.tokens, tokens.burst ?? tokens.perMinute, tokens.perMinute / 60_000, monotonicMs);
+    this.tokens =
+      tokens && bucketOf(this.tokens, tokens.burst ?? tokens.perMinute, tokens.perMinute / 60_000, monotonicMs);
     this.tokensPerMinute = tokens?.perMinute ?? 0;
     this.bulkhead.maxInFlight = concurrency?.inFlight ?? Infinity;
     this.bulkhead.maxQueued = concurrency?.queued ?? Infinity;
     if (limits.quotas.length === 0) this.windows = NONE;
     else this.windows = limits.quotas.map((definition) => this.#windowOf(definition, timeZone, nowMs, pending));
     if (this.#known.length === 0) this.#known = this.windows;
-    else if (this.windows.some((window) => !this.#known.includes(window))) this.#known = [...new Set([...this.#known, ...this.windows])];
+    else if (this.windows.some((window) => !this.#known.includes(window)))
+      this.#known = [...new Set([...this.#known, ...this.windows])];
     return previous !== undefined;
   }
 
@@ -76,7 +81,17 @@ export class LevelState {
     if (state === undefined) {
       const restored = pending(this.level, this.id, definition.id);
       const counter = counterOf(span, restored, nowMs);
-      state = { level: this.level, id: this.id, meter: definition.meter, counter, definition, cut, threshold: 0, restored, loan: undefined };
+      state = {
+        level: this.level,
+        id: this.id,
+        meter: definition.meter,
+        counter,
+        definition,
+        cut,
+        threshold: 0,
+        restored,
+        loan: undefined,
+      };
     } else if (state.cut !== cut) {
       const { reserved } = state.counter;
       state.counter = counterOf(span, state.counter.steps(nowMs), nowMs);
@@ -105,9 +120,15 @@ function counterOf(span: WindowSpan, steps: readonly (readonly [number, number])
   return counter;
 }
 
-function bucketOf(current: TokenBucket | undefined, capacity: number, ratePerMs: number, monotonicMs: number): TokenBucket {
+function bucketOf(
+  current: TokenBucket | undefined,
+  capacity: number,
+  ratePerMs: number,
+  monotonicMs: number,
+): TokenBucket {
   if (current === undefined) return new TokenBucket(capacity, ratePerMs, monotonicMs);
-  if (current.capacity !== capacity || current.ratePerMs !== ratePerMs) current.reconfigure(capacity, ratePerMs, monotonicMs);
+  if (current.capacity !== capacity || current.ratePerMs !== ratePerMs)
+    current.reconfigure(capacity, ratePerMs, monotonicMs);
   return current;
 }
 

@@ -1,5 +1,15 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import type { AdmissionLease, AdmitResult, LimitRefusal, LimitScope, Limits, LimitStore, Reservation, Settlement, TokenUsage } from '@sluice/contracts';
+import type {
+  AdmissionLease,
+  AdmitResult,
+  LimitRefusal,
+  LimitScope,
+  Limits,
+  LimitStore,
+  Reservation,
+  Settlement,
+  TokenUsage,
+} from '@sluice/contracts';
 import { createFakeClock, type FakeClock } from '@sluice/testing';
 import fc from 'fast-check';
 
@@ -8,7 +18,12 @@ const MINUTE = 60_000;
 
 type LevelLimits = Partial<Limits>;
 
-function scopeOf(tenant: LevelLimits, workspace: LevelLimits = {}, key: LevelLimits = {}, timeZone = 'Europe/Berlin'): LimitScope {
+function scopeOf(
+  tenant: LevelLimits,
+  workspace: LevelLimits = {},
+  key: LevelLimits = {},
+  timeZone = 'Europe/Berlin',
+): LimitScope {
   const of = (limits: LevelLimits): Limits => ({ quotas: [], ...limits });
   return {
     tenantId: 't',
@@ -22,10 +37,24 @@ function scopeOf(tenant: LevelLimits, workspace: LevelLimits = {}, key: LevelLim
 }
 
 function quota(limit: number, more: Partial<Limits['quotas'][number]> = {}): Limits['quotas'] {
-  return [{ id: 'q', meter: 'total_tokens', span: { kind: 'rolling', seconds: 3600, steps: 12 }, limit, mode: 'hard', alertAtPercent: [], ...more }];
+  return [
+    {
+      id: 'q',
+      meter: 'total_tokens',
+      span: { kind: 'rolling', seconds: 3600, steps: 12 },
+      limit,
+      mode: 'hard',
+      alertAtPercent: [],
+      ...more,
+    },
+  ];
 }
 
-const tokens = (input: number, output = 0, costNanoUsd = 0): Reservation => ({ inputTokens: input, outputTokens: output, costNanoUsd });
+const tokens = (input: number, output = 0, costNanoUsd = 0): Reservation => ({
+  inputTokens: input,
+  outputTokens: output,
+  costNanoUsd,
+});
 
 function used(input: number, output = 0, costNanoUsd = 0): Settlement & { usage: TokenUsage; costNanoUsd: number } {
   return { kind: 'used', usage: { input, cache_read: 0, cache_write: 0, output, reasoning: 0, audio: 0 }, costNanoUsd };
@@ -60,10 +89,18 @@ export function limitStoreConformance(name: string, create: (clock: FakeClock) =
     await Promise.all(opened.splice(0).map((store) => store.close()));
   });
 
-  const setUp = (): { clock: FakeClock; store: LimitStore; admit: (scope: LimitScope, reservation?: Reservation) => Promise<AdmitResult> } => {
+  const setUp = (): {
+    clock: FakeClock;
+    store: LimitStore;
+    admit: (scope: LimitScope, reservation?: Reservation) => Promise<AdmitResult>;
+  } => {
     const clock = createFakeClock(START);
     const store = createStore(clock);
-    return { clock, store, admit: async (scope, reservation = tokens(1)) => store.admit({ leaseId: leaseId(), scope, reservation }) };
+    return {
+      clock,
+      store,
+      admit: async (scope, reservation = tokens(1)) => store.admit({ leaseId: leaseId(), scope, reservation }),
+    };
   };
 
   describe(`${name}: rates`, () => {
@@ -72,7 +109,15 @@ export function limitStoreConformance(name: string, create: (clock: FakeClock) =
       const scope = scopeOf({}, { requests: { perSecond: 4, burst: 2 } });
       await admit(scope);
       await admit(scope);
-      expect(refusalIn(await admit(scope))).toMatchObject({ kind: 'throttled', level: 'workspace', limit: 'requests', unit: 'requests', limitValue: 2, used: 2, retryAfterMs: 250 });
+      expect(refusalIn(await admit(scope))).toMatchObject({
+        kind: 'throttled',
+        level: 'workspace',
+        limit: 'requests',
+        unit: 'requests',
+        limitValue: 2,
+        used: 2,
+        retryAfterMs: 250,
+      });
       clock.advance(249);
       expect((await admit(scope)).admitted).toBe(false);
       clock.advance(1);
@@ -81,7 +126,11 @@ export function limitStoreConformance(name: string, create: (clock: FakeClock) =
 
     it('names the level and limit with the longest wait, so that who waits passes all of them', async () => {
       const { clock, admit } = setUp();
-      const scope = scopeOf({ requests: { perSecond: 10, burst: 1 } }, { tokens: { perMinute: 600 } }, { requests: { perSecond: 5, burst: 1 } });
+      const scope = scopeOf(
+        { requests: { perSecond: 10, burst: 1 } },
+        { tokens: { perMinute: 600 } },
+        { requests: { perSecond: 5, burst: 1 } },
+      );
       await admit(scope, tokens(600));
       const refusal = refusalIn(await admit(scope, tokens(100)));
       expect(refusal).toMatchObject({ level: 'workspace', limit: 'tokens', limitValue: 600, retryAfterMs: 10_000 });
@@ -112,9 +161,16 @@ export function limitStoreConformance(name: string, create: (clock: FakeClock) =
 
     it('takes one request and nothing else for a cache hit, at all levels or none', async () => {
       const { store, admit } = setUp();
-      const scope = scopeOf({ requests: { perSecond: 1, burst: 5 } }, { requests: { perSecond: 1, burst: 1 }, tokens: { perMinute: 100 }, quotas: quota(100) });
+      const scope = scopeOf(
+        { requests: { perSecond: 1, burst: 5 } },
+        { requests: { perSecond: 1, burst: 1 }, tokens: { perMinute: 100 }, quotas: quota(100) },
+      );
       expect(await store.takeRequest(scope)).toBeUndefined();
-      expect(await store.takeRequest(scope)).toMatchObject({ kind: 'throttled', level: 'workspace', retryAfterMs: 1000 });
+      expect(await store.takeRequest(scope)).toMatchObject({
+        kind: 'throttled',
+        level: 'workspace',
+        retryAfterMs: 1000,
+      });
       expect((await store.view(scope)).tokens?.remaining).toBe(100);
       expect((await admit({ ...scope, levels: scope.levels.slice(0, 1) })).view.requests?.remaining).toBe(3);
     });
@@ -139,7 +195,13 @@ export function limitStoreConformance(name: string, create: (clock: FakeClock) =
       const scope = scopeOf({ concurrency: { inFlight: 9, queued: 2 } }, { concurrency: { inFlight: 9, queued: 1 } });
       const [a, b] = [leaseIn(await admit(scope)), leaseIn(await admit(scope))];
       expect(await store.enterQueue(a)).toBeUndefined();
-      expect(await store.enterQueue(b)).toMatchObject({ kind: 'shed', level: 'workspace', limit: 'queued', limitValue: 1, used: 1 });
+      expect(await store.enterQueue(b)).toMatchObject({
+        kind: 'shed',
+        level: 'workspace',
+        limit: 'queued',
+        limitValue: 1,
+        used: 1,
+      });
       expect((await store.view(scope)).queued).toBe(1);
       await store.leaveQueue(a);
       await store.leaveQueue(a);
@@ -176,7 +238,8 @@ export function limitStoreConformance(name: string, create: (clock: FakeClock) =
       const clock = createFakeClock(Date.UTC(2026, 2, 31, 21, 30)); // 23:30 in Berlin
       const store = createStore(clock);
       const scope = scopeOf({ quotas: quota(10, { span: { kind: 'calendar', period: 'month' } }) });
-      const admit = async (): Promise<AdmitResult> => store.admit({ leaseId: leaseId(), scope, reservation: tokens(10) });
+      const admit = async (): Promise<AdmitResult> =>
+        store.admit({ leaseId: leaseId(), scope, reservation: tokens(10) });
       await store.settle(leaseIn(await admit()), used(10));
       expect(refusalIn(await admit()).retryAfterMs).toBe(30 * MINUTE);
       clock.advance(30 * MINUTE);
@@ -206,7 +269,12 @@ export function limitStoreConformance(name: string, create: (clock: FakeClock) =
     it('shows the use of hard and soft windows beside the thresholds at which an alert is due', async () => {
       const { store, admit } = setUp();
       const alerts = { alertAtPercent: [80, 100] };
-      const scope = scopeOf({}, { quotas: [...quota(1000, { id: 'hard', ...alerts }), ...quota(2000, { id: 'soft', mode: 'soft', ...alerts })] });
+      const scope = scopeOf(
+        {},
+        {
+          quotas: [...quota(1000, { id: 'hard', ...alerts }), ...quota(2000, { id: 'soft', mode: 'soft', ...alerts })],
+        },
+      );
       await store.settle(leaseIn(await admit(scope, tokens(790))), used(795));
       const shown = [
         { window: 'hard', used: 800, limit: 1000, ...alerts },
@@ -242,7 +310,12 @@ export function limitStoreConformance(name: string, create: (clock: FakeClock) =
   describe(`${name}: leases`, () => {
     it('takes nothing when one level refuses', async () => {
       const { store, admit } = setUp();
-      const room: LevelLimits = { requests: { perSecond: 1, burst: 9 }, tokens: { perMinute: 900 }, concurrency: { inFlight: 9, queued: 9 }, quotas: quota(900) };
+      const room: LevelLimits = {
+        requests: { perSecond: 1, burst: 9 },
+        tokens: { perMinute: 900 },
+        concurrency: { inFlight: 9, queued: 9 },
+        quotas: quota(900),
+      };
       const scope = scopeOf(room, room, { tokens: { perMinute: 1 } });
       const before = await store.view(scope);
       expect((await admit(scope, tokens(5))).admitted).toBe(false);
@@ -251,7 +324,10 @@ export function limitStoreConformance(name: string, create: (clock: FakeClock) =
 
     it('is settled once: a second settlement changes nothing and says so', async () => {
       const { store, admit } = setUp();
-      const scope = scopeOf({}, { tokens: { perMinute: 1000 }, concurrency: { inFlight: 5, queued: 5 }, quotas: quota(1000) });
+      const scope = scopeOf(
+        {},
+        { tokens: { perMinute: 1000 }, concurrency: { inFlight: 5, queued: 5 }, quotas: quota(1000) },
+      );
       const lease = leaseIn(await admit(scope, tokens(100)));
       expect(await store.settle(lease, used(100))).toBe(true);
       const after = await store.view(scope);
@@ -261,10 +337,16 @@ export function limitStoreConformance(name: string, create: (clock: FakeClock) =
 
     it('goes on with the same counters under new limits, which hold at once', async () => {
       const { store, admit } = setUp();
-      const old = scopeOf({}, { requests: { perSecond: 1, burst: 2 }, concurrency: { inFlight: 2, queued: 0 }, quotas: quota(100) });
+      const old = scopeOf(
+        {},
+        { requests: { perSecond: 1, burst: 2 }, concurrency: { inFlight: 2, queued: 0 }, quotas: quota(100) },
+      );
       const running = leaseIn(await admit(old, tokens(60)));
       await admit(old, tokens(40));
-      const raised = scopeOf({}, { requests: { perSecond: 1000, burst: 2 }, concurrency: { inFlight: 3, queued: 0 }, quotas: quota(200) });
+      const raised = scopeOf(
+        {},
+        { requests: { perSecond: 1000, burst: 2 }, concurrency: { inFlight: 3, queued: 0 }, quotas: quota(200) },
+      );
       expect(refusalIn(await admit(raised, tokens(100))).retryAfterMs).toBe(1);
       await store.settle(running, used(50));
       expect((await store.view(raised)).quotas).toMatchObject([{ used: 90, limit: 200 }]);

@@ -29,11 +29,22 @@ export function viewOf(levels: readonly LevelState[], nowMs: number, monotonicMs
     for (const { definition, counter, level, id, meter } of state.windows) {
       counter.roll(nowMs);
       const used = counter.used + counter.reserved;
-      quotas.push({ level, id, window: definition.id, meter, limit: definition.limit, used, mode: definition.mode, resetAtMs: counter.resetAt(), alertAtPercent: definition.alertAtPercent });
+      quotas.push({
+        level,
+        id,
+        window: definition.id,
+        meter,
+        limit: definition.limit,
+        used,
+        mode: definition.mode,
+        resetAtMs: counter.resetAt(),
+        alertAtPercent: definition.alertAtPercent,
+      });
     }
   }
   return {
-    requests: requests?.requests && bucketView(requests.requests, requests.requests.capacity, requestsLeft, monotonicMs),
+    requests:
+      requests?.requests && bucketView(requests.requests, requests.requests.capacity, requestsLeft, monotonicMs),
     tokens: tokens?.tokens && bucketView(tokens.tokens, tokens.tokensPerMinute, tokensLeft, monotonicMs),
     quotas,
     inFlight,

@@ -40,7 +40,8 @@ export function fillShare(level: TierLevel, gateways: number, nowMs: number, mon
   for (const window of level.windows) {
     const before = window.counter.used;
     window.counter.roll(nowMs);
-    if (window.counter.used < before) (window.loan as WindowLoan).free += Math.floor((before - window.counter.used) / gateways);
+    if (window.counter.used < before)
+      (window.loan as WindowLoan).free += Math.floor((before - window.counter.used) / gateways);
   }
 }
 
@@ -50,7 +51,13 @@ export function fitsLocally(levels: readonly TierLevel[], input: number, output:
   for (const level of levels) {
     if (level.requests !== undefined && level.requestsFree < 1) return false;
     // A call larger than the local share may have all of it, and leaves the rest as debt.
-    if (tokens > 0 && level.tokens !== undefined && level.tokensFree < tokens && !(level.share && level.tokensFree >= level.shares.tokens)) return false;
+    if (
+      tokens > 0 &&
+      level.tokens !== undefined &&
+      level.tokensFree < tokens &&
+      !(level.share && level.tokensFree >= level.shares.tokens)
+    )
+      return false;
     if (level.slotsFree < 1 && level.bulkhead.maxInFlight !== Infinity) return false;
   }
   return quotasFit(levels, input, output, cost);
@@ -73,7 +80,13 @@ export function quotasFit(levels: readonly TierLevel[], input: number, output: n
 }
 
 /** Takes what `fitsLocally` found. True when so little is left somewhere that more should be asked for. */
-export function takeLocally(levels: readonly TierLevel[], input: number, output: number, cost: number, monotonicMs: number): boolean {
+export function takeLocally(
+  levels: readonly TierLevel[],
+  input: number,
+  output: number,
+  cost: number,
+  monotonicMs: number,
+): boolean {
   const tokens = input + output;
   let low = false;
   for (const level of levels) {
@@ -107,23 +120,47 @@ export function takeLocally(levels: readonly TierLevel[], input: number, output:
 }
 
 /** Why the local share does not admit; the authority cannot be asked. In the order quota, bulkhead, rate. */
-export function shareRefusal(levels: readonly TierLevel[], input: number, output: number, cost: number, nowMs: number): LimitRefusal | undefined {
+export function shareRefusal(
+  levels: readonly TierLevel[],
+  input: number,
+  output: number,
+  cost: number,
+  nowMs: number,
+): LimitRefusal | undefined {
   const byQuota = shareQuotaRefusal(levels, input, output, cost, nowMs);
   if (byQuota !== undefined) return byQuota;
   for (const { level, slotsFree, bulkhead } of levels) {
     if (slotsFree >= 1 || bulkhead.maxInFlight === Infinity) continue;
-    return { kind: 'shed', level, limit: 'in_flight', unit: 'requests', limitValue: bulkhead.maxInFlight, used: bulkhead.inFlight, retryAfterMs: bulkhead.retryAfterMs() };
+    return {
+      kind: 'shed',
+      level,
+      limit: 'in_flight',
+      unit: 'requests',
+      limitValue: bulkhead.maxInFlight,
+      used: bulkhead.inFlight,
+      retryAfterMs: bulkhead.retryAfterMs(),
+    };
   }
   return shareRateRefusal(levels, input + output);
 }
 
 /** The hard window of which this gateway's share is spent, with the longest wait. */
-export function shareQuotaRefusal(levels: readonly TierLevel[], input: number, output: number, cost: number, nowMs: number): LimitRefusal | undefined {
+export function shareQuotaRefusal(
+  levels: readonly TierLevel[],
+  input: number,
+  output: number,
+  cost: number,
+  nowMs: number,
+): LimitRefusal | undefined {
   let worst: LimitRefusal | undefined;
   for (const { windows } of levels) {
     for (const window of windows) {
       const units = meterUnits(window.meter, input, output, cost);
-      if (window.threshold === Infinity || (window.counter.used < window.threshold && (window.loan as WindowLoan).free >= units)) continue;
+      if (
+        window.threshold === Infinity ||
+        (window.counter.used < window.threshold && (window.loan as WindowLoan).free >= units)
+      )
+        continue;
       const refusal = quotaRefusal(window, units, nowMs);
       if (worst === undefined || refusal.retryAfterMs > worst.retryAfterMs) worst = refusal;
     }
@@ -136,16 +173,50 @@ export function shareRateRefusal(levels: readonly TierLevel[], tokens: number): 
   let worst: LimitRefusal | undefined;
   for (const level of levels) {
     const { shares } = level;
-    const note = (limit: 'requests' | 'tokens', need: number, free: number, size: number, ratePerMs: number, most: number, limitValue: number): void => {
+    const note = (
+      limit: 'requests' | 'tokens',
+      need: number,
+      free: number,
+      size: number,
+      ratePerMs: number,
+      most: number,
+      limitValue: number,
+    ): void => {
       const enough = Math.min(need, size);
       if (need === 0 || free >= enough) return;
       const retryAfterMs = need > most ? Infinity : Math.max(1, Math.ceil((enough - free) / ratePerMs));
       if (worst === undefined || retryAfterMs > worst.retryAfterMs) {
-        worst = { kind: 'throttled', level: level.level, limit, unit: limit, limitValue, used: Math.ceil(size - free), retryAfterMs };
+        worst = {
+          kind: 'throttled',
+          level: level.level,
+          limit,
+          unit: limit,
+          limitValue,
+          used: Math.ceil(size - free),
+          retryAfterMs,
+        };
       }
     };
-    if (level.requests !== undefined) note('requests', 1, level.requestsFree, shares.requests, shares.requestsPerMs, level.requests.capacity, level.requests.capacity);
-    if (level.tokens !== undefined) note('tokens', tokens, level.tokensFree, shares.tokens, shares.tokensPerMs, level.tokens.capacity, level.tokensPerMinute);
+    if (level.requests !== undefined)
+      note(
+        'requests',
+        1,
+        level.requestsFree,
+        shares.requests,
+        shares.requestsPerMs,
+        level.requests.capacity,
+        level.requests.capacity,
+      );
+    if (level.tokens !== undefined)
+      note(
+        'tokens',
+        tokens,
+        level.tokensFree,
+        shares.tokens,
+        shares.tokensPerMs,
+        level.tokens.capacity,
+        level.tokensPerMinute,
+      );
   }
   return worst;
 }

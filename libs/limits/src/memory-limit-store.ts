@@ -36,7 +36,12 @@ class MemoryLease implements AdmissionLease {
   queued = false;
   settled = false;
 
-  constructor({ leaseId, scope, reservation }: AdmitRequest, compiled: CompiledScope<LevelState>, nowMs: number, monotonicMs: number) {
+  constructor(
+    { leaseId, scope, reservation }: AdmitRequest,
+    compiled: CompiledScope<LevelState>,
+    nowMs: number,
+    monotonicMs: number,
+  ) {
     this.id = leaseId;
     this.scope = scope;
     this.reservation = reservation;
@@ -89,7 +94,8 @@ export function createMemoryLimitStore({ clock }: { clock: Clock }): MemoryLimit
     const input = inputTokens(settlement.usage);
     const output = outputTokens(settlement.usage);
     for (const { windows } of levels) {
-      for (const { meter, counter } of windows) counter.add(meterUnits(meter, input, output, settlement.costNanoUsd), nowMs);
+      for (const { meter, counter } of windows)
+        counter.add(meterUnits(meter, input, output, settlement.costNanoUsd), nowMs);
     }
   };
 
@@ -156,7 +162,8 @@ export function createMemoryLimitStore({ clock }: { clock: Clock }): MemoryLimit
       const reservedTokens = lease.input + lease.output;
       reserve(lease.windows, lease.input, lease.output, lease.cost, -1);
       if (settlement.kind === 'used') addUse(levels, settlement, clock.now());
-      const usedTokens = settlement.kind === 'used' ? inputTokens(settlement.usage) + outputTokens(settlement.usage) : 0;
+      const usedTokens =
+        settlement.kind === 'used' ? inputTokens(settlement.usage) + outputTokens(settlement.usage) : 0;
       const heldMs = monotonicMs - lease.admittedMonotonicMs;
       for (const { bulkhead, requests, tokens } of levels) {
         bulkhead.leave(heldMs);
@@ -182,7 +189,8 @@ export function createMemoryLimitStore({ clock }: { clock: Clock }): MemoryLimit
       const nowMs = clock.now();
       for (const state of states()) {
         for (const { definition, counter } of state.windows) {
-          for (const [startMs, used] of restored.take(state.level, state.id, definition.id)) counter.addAt(used, startMs, nowMs);
+          for (const [startMs, used] of restored.take(state.level, state.id, definition.id))
+            counter.addAt(used, startMs, nowMs);
         }
       }
     },

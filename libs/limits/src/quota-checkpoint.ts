@@ -25,7 +25,12 @@ export function createRestoredWindows(): RestoredWindows {
       for (const window of checkpoint.windows) {
         const key = keyOf(window.level, window.id, window.quota);
         const before = windows.get(key);
-        windows.set(key, before === undefined ? window : { ...window, steps: [...before.steps, ...window.steps].sort(([a], [b]) => a - b) });
+        windows.set(
+          key,
+          before === undefined
+            ? window
+            : { ...window, steps: [...before.steps, ...window.steps].sort(([a], [b]) => a - b) },
+        );
       }
     },
     take(level, id, quota) {

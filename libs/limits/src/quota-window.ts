@@ -45,7 +45,10 @@ export class QuotaCounter {
   /** Held by running calls; bound to no step. */
   reserved = 0;
   readonly #span: WindowSpan;
-  /** Start and use of each step in turn, oldest first. Made for the first use and no larger: most windows of most workspaces hold one step. */
+  /**
+   * Start and use of each step in turn, oldest first. Made for the first use and no larger: most windows of most
+   * workspaces hold one step.
+   */
   #steps: number[] = NONE;
   /** The step that `roll` came to last; windows that are cut alike may share it. */
   #step: Period = NEVER;
@@ -60,7 +63,8 @@ export class QuotaCounter {
     this.#step = this.#span.stepAt(nowMs);
     const steps = this.#steps;
     let expired = 0;
-    for (; expired < steps.length && this.#span.forgottenAt(steps[expired] ?? 0) <= nowMs; expired += 2) this.used -= steps[expired + 1] ?? 0;
+    for (; expired < steps.length && this.#span.forgottenAt(steps[expired] ?? 0) <= nowMs; expired += 2)
+      this.used -= steps[expired + 1] ?? 0;
     if (expired > 0) steps.splice(0, expired);
   }
 

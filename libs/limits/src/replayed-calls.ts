@@ -26,11 +26,20 @@ export interface CountedOfLevel {
 }
 
 /**
- * Adds to the use that is to be reported what the authority has not counted, exactly. A window of which it knows nothing is
- * told what the checkpoint holds, so there only calls beyond the checkpoint are added.
+ * Adds to the use that is to be reported what the authority has not counted, exactly. A window of which it knows
+ * nothing is told what the checkpoint holds, so there only calls beyond the checkpoint are added.
  */
-export function addUncounted(calls: readonly ReplayedCall[], levels: readonly TierLevel[], counted: readonly CountedOfLevel[]): void {
-  const byLevel = new Map(levels.map((level, i) => [level, { has: readStatement(counted[i]?.statement ?? ''), known: counted[i]?.known ?? [] }]));
+export function addUncounted(
+  calls: readonly ReplayedCall[],
+  levels: readonly TierLevel[],
+  counted: readonly CountedOfLevel[],
+): void {
+  const byLevel = new Map(
+    levels.map((level, i) => [
+      level,
+      { has: readStatement(counted[i]?.statement ?? ''), known: counted[i]?.known ?? [] },
+    ]),
+  );
   for (const { levels: of, origin, input, output, cost, usedAtMs, saved } of calls) {
     for (const level of of) {
       const there = byLevel.get(level);

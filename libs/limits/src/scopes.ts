@@ -34,7 +34,11 @@ const NONE: readonly never[] = [];
 
 /** Finds the counters of scopes. They belong to (level, id): another version of a scope goes on with the same ones. */
 export function createScopes<L extends LevelState>({ create, now, monotonic, pending }: ScopesDeps<L>): Scopes<L> {
-  const states = { tenant: new Map<string, L>(), workspace: new Map<string, L>(), key: new Map<string, L>() } satisfies Record<Level, Map<string, L>>;
+  const states = {
+    tenant: new Map<string, L>(),
+    workspace: new Map<string, L>(),
+    key: new Map<string, L>(),
+  } satisfies Record<Level, Map<string, L>>;
   const known = new WeakMap<LimitScope, CompiledScope<L>>();
   let generation = 0;
 
@@ -63,7 +67,11 @@ export function createScopes<L extends LevelState>({ create, now, monotonic, pen
     compile(scope) {
       let compiled = known.get(scope);
       if (compiled === undefined) {
-        compiled = { levels: scope.levels.map(({ level, id }) => stateOf(level, id, scope.tenantId)), windows: [], generation: -1 };
+        compiled = {
+          levels: scope.levels.map(({ level, id }) => stateOf(level, id, scope.tenantId)),
+          windows: [],
+          generation: -1,
+        };
         known.set(scope, compiled);
       }
       if (compiled.generation !== generation) refresh(scope, compiled);

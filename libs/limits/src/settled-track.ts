@@ -3,9 +3,9 @@ import type { EventOrigin } from '@sluice/contracts';
 type Place = Pick<EventOrigin, 'epoch' | 'sequence'>;
 
 /**
- * Which records of this gateway's outbox have been settled here, as one short statement: an epoch, the highest sequence
- * and the few below it that are still missing, because calls do not end in the order of their records. What is settled of
- * an epoch includes all that was replayed of earlier ones.
+ * Which records of this gateway's outbox have been settled here, as one short statement: an epoch, the highest
+ * sequence and the few below it that are still missing, because calls do not end in the order of their records.
+ * What is settled of an epoch includes all that was replayed of earlier ones.
  */
 export interface SettledTrack {
   /** The call of this record is settled, or replayed. */
@@ -44,5 +44,6 @@ export function readStatement(statement: string): (place: Place) => boolean {
   if (statement === '') return () => false;
   const [epoch = 0, last = 0, ...missing] = statement.split(' ').map(Number);
   const gaps = new Set(missing);
-  return (place) => place.epoch < epoch || (place.epoch === epoch && place.sequence <= last && !gaps.has(place.sequence));
+  return (place) =>
+    place.epoch < epoch || (place.epoch === epoch && place.sequence <= last && !gaps.has(place.sequence));
 }

@@ -5,12 +5,23 @@ import { createSlotPool, type SlotLease, type SlotPool, type SlotPoolOptions, ty
 
 function poolOf(options: Pick<SlotPoolOptions, 'slots' | 'reserved'>): { clock: FakeClock; pool: SlotPool } {
   const clock = createFakeClock(1_000);
-  const timers = { setTimeout: clock.setTimeout, clearTimeout: (timer: unknown) => clock.clearTimeout(timer as FakeTimer | undefined) };
+  const timers = {
+    setTimeout: clock.setTimeout,
+    clearTimeout: (timer: unknown) => clock.clearTimeout(timer as FakeTimer | undefined),
+  };
   return { clock, pool: createSlotPool({ ...options, clock, timers }) };
 }
 
 function request(tenantId: string, more: Partial<SlotRequest> = {}): SlotRequest {
-  return { tenantId, workspaceId: tenantId, priority: 'standard', costTokens: 100, maxSharePercent: 100, timeoutMs: 1000, ...more };
+  return {
+    tenantId,
+    workspaceId: tenantId,
+    priority: 'standard',
+    costTokens: 100,
+    maxSharePercent: 100,
+    timeoutMs: 1000,
+    ...more,
+  };
 }
 
 function now(result: ReturnType<SlotPool['acquire']>): SlotLease {
@@ -41,7 +52,10 @@ describe('createSlotPool', () => {
 
   it('never lets a tenant hold more than its share, even while slots are free', async () => {
     const { pool } = poolOf({ slots: 5 });
-    const held = [now(pool.acquire(request('a', { maxSharePercent: 50 }))), now(pool.acquire(request('a', { maxSharePercent: 50 })))];
+    const held = [
+      now(pool.acquire(request('a', { maxSharePercent: 50 }))),
+      now(pool.acquire(request('a', { maxSharePercent: 50 }))),
+    ];
     const third = pool.acquire(request('a', { maxSharePercent: 50 }));
     expect(third).toBeInstanceOf(Promise);
     expect(now(pool.acquire(request('b'))).waitMs).toBe(0);
@@ -91,13 +105,20 @@ describe('createSlotPool', () => {
     let cancel = (): void => undefined;
     const late = pool.acquire(request('b', { timeoutMs: 50 }));
     const aborted = pool.acquire(request('c', { signal: controller.signal }));
-    const cancelled = pool.acquire(request('d', { cancel: { onCancel: (listener) => ((cancel = listener), () => undefined) } }));
+    const cancelled = pool.acquire(
+      request('d', { cancel: { onCancel: (listener) => ((cancel = listener), () => undefined) } }),
+    );
     const refused = pool.acquire(request('e', { timeoutMs: 0 }));
     controller.abort();
     cancel();
     cancel(); // told twice, counted once
     clock.advance(50);
-    expect(await Promise.all([late, aborted, cancelled, refused])).toEqual(['timeout', 'aborted', 'aborted', 'timeout']);
+    expect(await Promise.all([late, aborted, cancelled, refused])).toEqual([
+      'timeout',
+      'aborted',
+      'aborted',
+      'timeout',
+    ]);
     expect(clock.pendingTimers()).toBe(0);
     expect(pool.stats.queuedByPriority).toEqual({});
     void pool.acquire(request('g'));
@@ -134,7 +155,8 @@ describe('createSlotPool', () => {
           else if (action === 'release') held.splice(pick % Math.max(1, held.length), 1)[0]?.lease.release();
           else {
             const result = pool.acquire(request(tenant, { priority, maxSharePercent: 50 }));
-            const keep = (lease: SlotLease | 'timeout' | 'aborted'): void => void (typeof lease === 'object' && held.push({ tenant, lease }));
+            const keep = (lease: SlotLease | 'timeout' | 'aborted'): void =>
+              void (typeof lease === 'object' && held.push({ tenant, lease }));
             if (result instanceof Promise) waits.push(result.then(keep));
             else keep(result);
           }
@@ -142,7 +164,8 @@ describe('createSlotPool', () => {
           await Promise.resolve();
           expect(pool.stats.inUse).toBe(held.length);
           expect(held.length).toBeLessThanOrEqual(4);
-          for (const name of ['a', 'b', 'c']) expect(held.filter((one) => one.tenant === name).length).toBeLessThanOrEqual(2);
+          for (const name of ['a', 'b', 'c'])
+            expect(held.filter((one) => one.tenant === name).length).toBeLessThanOrEqual(2);
         }
         while (held.length > 0) {
           held.pop()?.lease.release();

@@ -44,9 +44,15 @@ export interface SlotPool {
    * than the caller's interest must be released all the same.
    */
   acquire(request: SlotRequest): SlotLease | Promise<SlotLease | 'timeout' | 'aborted'>;
-  /** Gives no slots out before this time of `clock.monotonic()`; those held stay held. An earlier time changes nothing. */
+  /**
+   * Gives no slots out before this time of `clock.monotonic()`; those held stay held. An earlier time changes
+   * nothing.
+   */
   cooldown(untilMs: number): void;
-  /** Other sizes from now on. Slots held beyond them stay held until their release; whoever waits gets what is new at once. */
+  /**
+   * Other sizes from now on. Slots held beyond them stay held until their release; whoever waits gets what is new
+   * at once.
+   */
   resize(size: SlotPoolSize): void;
   /** True while the pool rests. */
   readonly coolingDown: boolean;
@@ -71,7 +77,10 @@ interface Waiter {
   finish(result: SlotLease | 'timeout' | 'aborted'): void;
 }
 
-const processTimers: Timers = { setTimeout: (callback, delayMs) => setTimeout(callback, delayMs), clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout) };
+const processTimers: Timers = {
+  setTimeout: (callback, delayMs) => setTimeout(callback, delayMs),
+  clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout),
+};
 
 const DEFAULT_SHARE_PERCENT = 50;
 
@@ -79,7 +88,12 @@ const DEFAULT_SHARE_PERCENT = 50;
  * The capacity of one credential, shared by the fair queue. A tenant never holds more than its share, also while slots
  * are free: calls that hang cannot fill the pool before the others come.
  */
-export function createSlotPool({ slots: firstSlots, clock, reserved: firstReserved, timers = processTimers }: SlotPoolOptions): SlotPool {
+export function createSlotPool({
+  slots: firstSlots,
+  clock,
+  reserved: firstReserved,
+  timers = processTimers,
+}: SlotPoolOptions): SlotPool {
   let slots = firstSlots;
   let reserved = firstReserved;
   const queue = createFairQueue<Waiter>();
@@ -90,7 +104,10 @@ export function createSlotPool({ slots: firstSlots, clock, reserved: firstReserv
   let wakeTimer: unknown;
 
   const mayHave = ({ tenantId, priority, maxSharePercent = DEFAULT_SHARE_PERCENT }: SlotRequest): boolean => {
-    const usable = reserved === undefined || PRIORITY_WEIGHT[priority] >= PRIORITY_WEIGHT[reserved.priority] ? slots : slots - reserved.slots;
+    const usable =
+      reserved === undefined || PRIORITY_WEIGHT[priority] >= PRIORITY_WEIGHT[reserved.priority]
+        ? slots
+        : slots - reserved.slots;
     if (inUse >= usable) return false;
     return (held.get(tenantId) ?? 0) < Math.max(1, Math.floor((slots * maxSharePercent) / 100));
   };
@@ -173,7 +190,9 @@ export function createSlotPool({ slots: firstSlots, clock, reserved: firstReserv
       return inUse;
     },
     get queuedByPriority() {
-      return Object.fromEntries(PRIORITIES.filter((priority) => queued[priority] > 0).map((priority) => [priority, queued[priority]]));
+      return Object.fromEntries(
+        PRIORITIES.filter((priority) => queued[priority] > 0).map((priority) => [priority, queued[priority]]),
+      );
     },
     get oldestWaitMs() {
       return oldestWaitMs();

@@ -29,28 +29,40 @@ export interface ExchangeOptions {
 }
 
 /**
- * The dynamic part of an exchange: for each level what this gateway holds (absolute, so that saying it twice does no harm)
- * and gives back, then the requests. Sets the levels to what is left to them while the exchange is under way. Levels with a
- * request hand in everything that is free, so that the authority judges by the whole.
+ * The dynamic part of an exchange: for each level what this gateway holds (absolute, so that saying it twice does
+ * no harm) and gives back, then the requests. Sets the levels to what is left to them while the exchange is under
+ * way. Levels with a request hand in everything that is free, so that the authority judges by the whole.
  */
-export function writeExchange(levels: readonly TierLevel[], asked: readonly Judged[], options: ExchangeOptions): string {
+export function writeExchange(
+  levels: readonly TierLevel[],
+  asked: readonly Judged[],
+  options: ExchangeOptions,
+): string {
   const asking = new Set(asked.flatMap((request) => request.levels));
   return JSON.stringify({
     n: options.number,
     F: options.full ? 1 : 0,
     C: options.settled,
     L: levels.map((level) => reportOf(level, asking.has(level) || level.handIn, options)),
-    Q: asked.map(({ ask, levels: of, input, output, cost }) => [ask, of.map((level) => levels.indexOf(level) + 1), input, output, cost]),
+    Q: asked.map(({ ask, levels: of, input, output, cost }) => [
+      ask,
+      of.map((level) => levels.indexOf(level) + 1),
+      input,
+      output,
+      cost,
+    ]),
   });
 }
 
 function reportOf(level: TierLevel, everything: boolean, { number, leaseShare, monotonicMs }: ExchangeOptions): object {
   if (level.handIn) level.batch = FIRST_BATCH;
-  // A level that is only looked at, or gives all back, is lent nothing: what one gateway holds, the others see as taken.
+  // A level that is only looked at, or gives all back, is lent nothing: what one gateway holds, the others see as
+  // taken.
   const resting = level.handIn || (!everything && !level.dirty);
   const wants = level.aim(resting ? 0 : leaseShare, monotonicMs);
   const { shares, share } = level;
-  const kept = (free: number, want: number): number => (everything || share ? 0 : Math.max(0, resting ? free : Math.min(free, want)));
+  const kept = (free: number, want: number): number =>
+    everything || share ? 0 : Math.max(0, resting ? free : Math.min(free, want));
   // Of the local share only what is missing from it is told: the authority's own bucket has filled meanwhile.
   const requestsLeft = share ? level.requestsFree - shares.requests : level.requestsFree;
   const tokensLeft = share ? level.tokensFree - shares.tokens : level.tokensFree;
@@ -64,7 +76,8 @@ function reportOf(level: TierLevel, everything: boolean, { number, leaseShare, m
   level.windowsSent = level.windows;
   const windows = level.windows.map((window) => {
     const loan = window.loan as WindowLoan;
-    const want = resting || leaseShare === 0 || !Number.isFinite(window.threshold) ? 0 : Math.ceil(level.batch * loan.typical);
+    const want =
+      resting || leaseShare === 0 || !Number.isFinite(window.threshold) ? 0 : Math.ceil(level.batch * loan.typical);
     const free = kept(loan.free, want);
     loan.free = free;
     loan.heldSent = loan.out + free;
@@ -89,7 +102,10 @@ function reportOf(level: TierLevel, everything: boolean, { number, leaseShare, m
   };
 }
 
-/** The steps of a window as this gateway last knew them, without what it reports as use: for an authority that knows none. */
+/**
+ * The steps of a window as this gateway last knew them, without what it reports as use: for an authority that knows
+ * none.
+ */
 function rememberedSteps(level: TierLevel, window: QuotaState, loan: WindowLoan): [startMs: number, used: number][] {
   if (!level.loaded) return window.restored.map(([startMs, used]) => [startMs, used]);
   const steps = window.counter.current();
@@ -136,17 +152,39 @@ export interface ReplyHead {
 
 export function readHead(numbers: readonly number[]): ReplyHead {
   const count = numbers[3] ?? 0;
-  return { serverNowMs: numbers[0] ?? NaN, known: numbers[1] === 1, gateways: numbers[2] ?? 1, verdicts: numbers.slice(4, 4 + count), at: 4 + count };
+  return {
+    serverNowMs: numbers[0] ?? NaN,
+    known: numbers[1] === 1,
+    gateways: numbers[2] ?? 1,
+    verdicts: numbers.slice(4, 4 + count),
+    at: 4 + count,
+  };
 }
 
 /**
- * Brings one level to what the authority told: mirrors the whole, adds what was lent. The level's own calls must stand as
- * the verdicts made them. Gives the place of the next level.
+ * Brings one level to what the authority told: mirrors the whole, adds what was lent. The level's own calls must
+ * stand as the verdicts made them. Gives the place of the next level.
  */
-export function readLevel(level: TierLevel, numbers: readonly number[], from: number, number: number, serverNowMs: number, monotonicMs: number): number {
+export function readLevel(
+  level: TierLevel,
+  numbers: readonly number[],
+  from: number,
+  number: number,
+  serverNowMs: number,
+  monotonicMs: number,
+): number {
   let at = from;
   const next = (): number => numbers[at++] ?? NaN;
-  const [requests, tokens, slots, queued, scarce, requestsLent, tokensLent, slotsLent] = [next(), next(), next(), next(), next(), next(), next(), next()];
+  const [requests, tokens, slots, queued, scarce, requestsLent, tokensLent, slotsLent] = [
+    next(),
+    next(),
+    next(),
+    next(),
+    next(),
+    next(),
+    next(),
+    next(),
+  ];
   level.requestsFree += requestsLent;
   level.tokensFree += tokensLent;
   level.requests?.set(requests + level.requestsFree, monotonicMs);
@@ -166,7 +204,10 @@ export function readLevel(level: TierLevel, numbers: readonly number[], from: nu
     if (steps >= 0) {
       const pairs: [number, number][] = [];
       for (let i = 0; i < steps; i += 2) pairs.push([next(), next()]);
-      window.counter.load(pairs.sort(([a], [b]) => a - b), serverNowMs);
+      window.counter.load(
+        pairs.sort(([a], [b]) => a - b),
+        serverNowMs,
+      );
     }
     window.counter.loadTotal(used + loan.pending, serverNowMs);
     window.counter.reserved = reserved - loan.free - loan.pending;

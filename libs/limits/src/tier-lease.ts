@@ -1,4 +1,12 @@
-import { inputTokens, outputTokens, type AdmissionLease, type AdmitRequest, type LimitScope, type Reservation, type Settlement } from '@sluice/contracts';
+import {
+  inputTokens,
+  outputTokens,
+  type AdmissionLease,
+  type AdmitRequest,
+  type LimitScope,
+  type Reservation,
+  type Settlement,
+} from '@sluice/contracts';
 import { meterUnits } from './admission.ts';
 import type { QuotaState } from './level-state.ts';
 import type { CompiledScope } from './scopes.ts';
@@ -23,7 +31,13 @@ export class TierLease implements AdmissionLease {
   queued = false;
   settled = false;
 
-  constructor({ leaseId, scope, reservation }: AdmitRequest, compiled: CompiledScope<TierLevel>, tenant: TierTenant, nowMs: number, monotonicMs: number) {
+  constructor(
+    { leaseId, scope, reservation }: AdmitRequest,
+    compiled: CompiledScope<TierLevel>,
+    tenant: TierTenant,
+    nowMs: number,
+    monotonicMs: number,
+  ) {
     this.id = leaseId;
     this.scope = scope;
     this.reservation = reservation;

@@ -19,8 +19,9 @@ export interface Wants {
 }
 
 /**
- * One level's counters as a gateway of several sees them. What it inherits mirrors the whole: the authority's counters as
- * last heard, moved on by what happened here. Beside it stands what this gateway was lent of them and may spend alone.
+ * One level's counters as a gateway of several sees them. What it inherits mirrors the whole: the authority's
+ * counters as last heard, moved on by what happened here. Beside it stands what this gateway was lent of them and
+ * may spend alone.
  */
 export class TierLevel extends LevelState {
   readonly key: string;
@@ -89,7 +90,12 @@ export class TierLevel extends LevelState {
   }
 
   #windowDefinition({ definition, threshold, cut }: QuotaState, nowMs: number): object {
-    const base = { n: windowName(definition), m: METER_CODE[definition.meter], l: Number.isFinite(threshold) ? threshold : -1, g: cut };
+    const base = {
+      n: windowName(definition),
+      m: METER_CODE[definition.meter],
+      l: Number.isFinite(threshold) ? threshold : -1,
+      g: cut,
+    };
     const { span } = definition;
     if (span.kind === 'rolling') {
       const stepMs = Math.ceil((span.seconds * 1000) / span.steps);
@@ -98,7 +104,16 @@ export class TierLevel extends LevelState {
     const calendar = calendarOf(span.timeZone ?? this.timeZone, span.period);
     const current = calendar.periodAt(nowMs);
     const next = calendar.periodAt(current.endMs);
-    return { ...base, p: [calendar.periodAt(current.startMs - 1).startMs, current.startMs, next.startMs, next.endMs, calendar.periodAt(next.endMs).endMs] };
+    return {
+      ...base,
+      p: [
+        calendar.periodAt(current.startMs - 1).startMs,
+        current.startMs,
+        next.startMs,
+        next.endMs,
+        calendar.periodAt(next.endMs).endMs,
+      ],
+    };
   }
 
   /** Sets what to ask for; after a batch that did not last, twice as much. */
@@ -107,15 +122,30 @@ export class TierLevel extends LevelState {
     const most = leaseShare === 0 ? 0 : this.batch;
     const { requests, tokens, bulkhead, wants } = this;
     wants.requests = requests === undefined ? 0 : Math.min(most, Math.floor(requests.capacity * leaseShare));
-    wants.tokens = tokens === undefined ? 0 : Math.min(Math.ceil(most * this.typicalTokens), Math.floor(tokens.capacity * leaseShare));
-    wants.slots = Number.isFinite(bulkhead.maxInFlight) ? Math.min(most, Math.floor(bulkhead.maxInFlight * leaseShare)) : 0;
+    wants.tokens =
+      tokens === undefined
+        ? 0
+        : Math.min(Math.ceil(most * this.typicalTokens), Math.floor(tokens.capacity * leaseShare));
+    wants.slots = Number.isFinite(bulkhead.maxInFlight)
+      ? Math.min(most, Math.floor(bulkhead.maxInFlight * leaseShare))
+      : 0;
     return wants;
   }
 
   /** True while this gateway holds anything here, or has something to tell. */
   get holds(): boolean {
-    if (this.dirty || this.share || this.inFlight > 0 || this.queued > 0 || this.slotsFree > 0 || this.requestsFree !== 0 || this.tokensFree !== 0) return true;
-    for (const { loan } of this.windows) if (loan !== undefined && (loan.free > 0 || loan.out > 0 || loan.pending > 0)) return true;
+    if (
+      this.dirty ||
+      this.share ||
+      this.inFlight > 0 ||
+      this.queued > 0 ||
+      this.slotsFree > 0 ||
+      this.requestsFree !== 0 ||
+      this.tokensFree !== 0
+    )
+      return true;
+    for (const { loan } of this.windows)
+      if (loan !== undefined && (loan.free > 0 || loan.out > 0 || loan.pending > 0)) return true;
     return false;
   }
 

@@ -11,7 +11,17 @@ import { meterUnits, refuseByBulkhead, refuseByQuota, refuseByRate } from './adm
 import type { Authority } from './authority.ts';
 import { createAuthorityLink } from './authority-link.ts';
 import { viewOf } from './limits-view.ts';
-import { enterShare, fillShare, fitsLocally, quotasFit, requestFits, shareQuotaRefusal, shareRateRefusal, shareRefusal, takeLocally } from './local-admission.ts';
+import {
+  enterShare,
+  fillShare,
+  fitsLocally,
+  quotasFit,
+  requestFits,
+  shareQuotaRefusal,
+  shareRateRefusal,
+  shareRefusal,
+  takeLocally,
+} from './local-admission.ts';
 import { checkpointOf, createRestoredWindows } from './quota-checkpoint.ts';
 import { createScopes, type CompiledScope } from './scopes.ts';
 import { ASK, VERDICT, type Ask } from './tier-exchange.ts';
@@ -27,20 +37,26 @@ export type { TierOptions } from './tier-options.ts';
 export interface TierLimitStore extends LimitStore {
   readonly kind: 'valkey';
   /**
-   * Admissions that were decided here and requests that waited for the authority, exchanges in all (those in the background
-   * too), and how many gateways were alive when last asked.
+   * Admissions that were decided here and requests that waited for the authority, exchanges in all (those in the
+   * background too), and how many gateways were alive when last asked.
    */
-  readonly stats: { readonly local: number; readonly remote: number; readonly exchanges: number; readonly gateways: number };
+  readonly stats: {
+    readonly local: number;
+    readonly remote: number;
+    readonly exchanges: number;
+    readonly gateways: number;
+  };
   /** Resolves when no exchange is under way. */
   quiet(): Promise<void>;
 }
 
 /**
- * Admits from what the authority lent to this gateway, and asks it otherwise; a refusal is always the authority's. When
- * it cannot be asked, this gateway's share of each limit (limit ÷ gateways last known) decides.
+ * Admits from what the authority lent to this gateway, and asks it otherwise; a refusal is always the authority's.
+ * When it cannot be asked, this gateway's share of each limit (limit ÷ gateways last known) decides.
  *
- * Overshoot: quotas and bulkheads never, because what is lent is counted as taken. A bucket of size B that G gateways share
- * admits in any time t at most B + rate × t + G × floor(B × leaseShare): what was lent before may be spent within it.
+ * Overshoot: quotas and bulkheads never, because what is lent is counted as taken. A bucket of size B that G
+ * gateways share admits in any time t at most B + rate × t + G × floor(B × leaseShare): what was lent before may be
+ * spent within it.
  */
 export function createTierLimitStore(authority: Authority, options: TierOptions): TierLimitStore {
   const { clock, leaseShare = 0.1 } = options;
@@ -54,7 +70,8 @@ export function createTierLimitStore(authority: Authority, options: TierOptions)
     pending: restored.take,
   });
 
-  const viewAt = (levels: readonly TierLevel[], monotonicMs: number): LimitsView => viewOf(levels, link.serverNow(), monotonicMs);
+  const viewAt = (levels: readonly TierLevel[], monotonicMs: number): LimitsView =>
+    viewOf(levels, link.serverNow(), monotonicMs);
 
   /** True when all of these levels were lent something, or have a share, that still holds. */
   const lent = (tenant: TierTenant, levels: readonly TierLevel[], monotonicMs: number): boolean => {
@@ -71,13 +88,27 @@ export function createTierLimitStore(authority: Authority, options: TierOptions)
     return true;
   };
 
-  const ask = (kind: Ask, levels: readonly TierLevel[], input: number, output: number, cost: number): Promise<number | 'lost'> => {
+  const ask = (
+    kind: Ask,
+    levels: readonly TierLevel[],
+    input: number,
+    output: number,
+    cost: number,
+  ): Promise<number | 'lost'> => {
     stats.remote++;
-    return new Promise((decided) => (levels[0] as TierLevel).tenant.ask({ ask: kind, levels, input, output, cost, decided }));
+    return new Promise((decided) =>
+      (levels[0] as TierLevel).tenant.ask({ ask: kind, levels, input, output, cost, decided }),
+    );
   };
 
   /** The refusal behind a verdict, by the counters that came with it. */
-  const refusalOf = (verdict: number, levels: readonly TierLevel[], input: number, output: number, cost: number): LimitRefusal => {
+  const refusalOf = (
+    verdict: number,
+    levels: readonly TierLevel[],
+    input: number,
+    output: number,
+    cost: number,
+  ): LimitRefusal => {
     const { answeredAtMs } = (levels[0] as TierLevel).tenant;
     const found =
       verdict === VERDICT.quota
@@ -86,10 +117,24 @@ export function createTierLimitStore(authority: Authority, options: TierOptions)
           ? refuseByRate(levels, input + output, answeredAtMs)
           : refuseByBulkhead(levels, verdict === VERDICT.queued ? 'queued' : 'in_flight');
     // Another request of the same exchange may have moved the counters by a hair.
-    return found ?? { kind: 'throttled', level: 'workspace', limit: 'requests', unit: 'requests', limitValue: 0, used: 0, retryAfterMs: 1 };
+    return (
+      found ?? {
+        kind: 'throttled',
+        level: 'workspace',
+        limit: 'requests',
+        unit: 'requests',
+        limitValue: 0,
+        used: 0,
+        retryAfterMs: 1,
+      }
+    );
   };
 
-  const admitted = (lease: TierLease, monotonicMs: number): AdmitResult => ({ admitted: true, lease, view: viewAt(lease.compiled.levels, monotonicMs) });
+  const admitted = (lease: TierLease, monotonicMs: number): AdmitResult => ({
+    admitted: true,
+    lease,
+    view: viewAt(lease.compiled.levels, monotonicMs),
+  });
 
   const admitByShare = (lease: TierLease, monotonicMs: number): AdmitResult => {
     const { levels } = lease.compiled;
@@ -104,7 +149,8 @@ export function createTierLimitStore(authority: Authority, options: TierOptions)
     return admitted(lease, monotonicMs);
   };
 
-  const tenantOf = (compiled: CompiledScope<TierLevel>, tenantId: string): TierTenant => compiled.levels[0]?.tenant ?? link.tenant(tenantId);
+  const tenantOf = (compiled: CompiledScope<TierLevel>, tenantId: string): TierTenant =>
+    compiled.levels[0]?.tenant ?? link.tenant(tenantId);
 
   const leaveQueue = (lease: TierLease): boolean => {
     if (!lease.queued) return false;
@@ -118,7 +164,8 @@ export function createTierLimitStore(authority: Authority, options: TierOptions)
   };
 
   /** With nothing lent, each step is told before it counts as done. */
-  const told = (tenant: TierTenant): Promise<void> | undefined => (leaseShare === 0 && tenant.online ? tenant.flush() : undefined);
+  const told = (tenant: TierTenant): Promise<void> | undefined =>
+    leaseShare === 0 && tenant.online ? tenant.flush() : undefined;
 
   const store: TierLimitStore = {
     kind: 'valkey',
@@ -145,7 +192,11 @@ export function createTierLimitStore(authority: Authority, options: TierOptions)
       return ask(ASK.admit, levels, input, output, cost).then((verdict) => {
         if (verdict === 'lost') return admitByShare(lease, clock.monotonic());
         if (verdict === VERDICT.granted) return admitted(lease, tenant.answeredAtMs);
-        return { admitted: false, refusal: refusalOf(verdict, levels, input, output, cost), view: viewAt(levels, tenant.answeredAtMs) };
+        return {
+          admitted: false,
+          refusal: refusalOf(verdict, levels, input, output, cost),
+          view: viewAt(levels, tenant.answeredAtMs),
+        };
       });
     },
     topUp(given, more) {
@@ -163,7 +214,12 @@ export function createTierLimitStore(authority: Authority, options: TierOptions)
         lease.takeMore(input, output, cost, clock.monotonic());
         return undefined;
       };
-      if (levels.length === 0 || !tenant.online || (lent(tenant, levels, clock.monotonic()) && quotasFit(levels, input, output, cost))) return here();
+      if (
+        levels.length === 0 ||
+        !tenant.online ||
+        (lent(tenant, levels, clock.monotonic()) && quotasFit(levels, input, output, cost))
+      )
+        return here();
       return ask(ASK.topUp, levels, input, output, cost).then((verdict) => {
         if (verdict === 'lost') return here();
         if (verdict !== VERDICT.granted) return refusalOf(verdict, levels, input, output, cost);
@@ -183,7 +239,15 @@ export function createTierLimitStore(authority: Authority, options: TierOptions)
         const full = levels.find(({ queued, shares, share }) => share && queued >= shares.queued);
         if (full !== undefined) {
           const { level, bulkhead } = full;
-          return { kind: 'shed', level, limit: 'queued', unit: 'requests', limitValue: bulkhead.maxQueued, used: bulkhead.queued, retryAfterMs: bulkhead.retryAfterMs() };
+          return {
+            kind: 'shed',
+            level,
+            limit: 'queued',
+            unit: 'requests',
+            limitValue: bulkhead.maxQueued,
+            used: bulkhead.queued,
+            retryAfterMs: bulkhead.retryAfterMs(),
+          };
         }
         lease.queued = true;
         for (const level of levels) {
@@ -240,7 +304,8 @@ export function createTierLimitStore(authority: Authority, options: TierOptions)
         }
         return undefined;
       };
-      if (levels.length === 0 || !tenant.online || (lent(tenant, levels, clock.monotonic()) && requestFits(levels))) return here();
+      if (levels.length === 0 || !tenant.online || (lent(tenant, levels, clock.monotonic()) && requestFits(levels)))
+        return here();
       return ask(ASK.take, levels, 0, 0, 0).then((verdict) => {
         if (verdict === 'lost') return here();
         return verdict === VERDICT.granted ? undefined : refusalOf(verdict, levels, 0, 0, 0);
@@ -257,8 +322,17 @@ export function createTierLimitStore(authority: Authority, options: TierOptions)
       const usedAtMs = clock.monotonic() - Math.max(0, clock.now() - atMs);
       const asked = counted !== 'new' && origin !== undefined;
       if (asked) {
-        tenantOf(compiled, scope.tenantId).replay({ levels: compiled.levels, origin, input, output, cost: costNanoUsd, usedAtMs, saved: counted === 'saved' });
-        // The next report says that all of this epoch is in it. Replays are given in one turn, so no report goes out between them.
+        tenantOf(compiled, scope.tenantId).replay({
+          levels: compiled.levels,
+          origin,
+          input,
+          output,
+          cost: costNanoUsd,
+          usedAtMs,
+          saved: counted === 'saved',
+        });
+        // The next report says that all of this epoch is in it. Replays are given in one turn, so no report goes
+        // out between them.
         link.settled.note({ epoch: origin.epoch + 1, sequence: 0 });
       } else if (origin !== undefined) link.settled.note(origin);
       if (counted === 'saved') return;

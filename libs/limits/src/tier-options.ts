@@ -5,8 +5,8 @@ import type { Timers } from './slot-pool.ts';
 export interface TierOptions {
   readonly clock: Clock;
   /**
-   * Largest part of a bucket or of a bulkhead that one gateway is lent at a time; 0.1 unless told. With 0 every step is a
-   * round trip and every limit exact.
+   * Largest part of a bucket or of a bulkhead that one gateway is lent at a time; 0.1 unless told. With 0 every
+   * step is a round trip and every limit exact.
    */
   readonly leaseShare?: number;
   /** What a gateway holds is given up for dead after so long without a sign, milliseconds; 10 s unless told. */

@@ -8,13 +8,22 @@ import { windowName, type TierLevel } from './tier-level.ts';
 const MAX_REQUESTS = 64;
 const MAX_LEVELS = 64;
 
-/** A request that waits for the authority. Called back once: with its verdict, or `lost` when the authority cannot be asked. */
+/**
+ * A request that waits for the authority. Called back once: with its verdict, or `lost` when the authority cannot
+ * be asked.
+ */
 export interface Waiting extends Judged {
   decided(verdict: number | 'lost'): void;
 }
 
 /** One call of a script: which, on which keys, with what. Gives the script's answer. */
-export type SendExchange = (script: 'admit' | 'settle', tenantId: string, levelKeys: readonly string[], definitions: string, report: string) => Promise<string>;
+export type SendExchange = (
+  script: 'admit' | 'settle',
+  tenantId: string,
+  levelKeys: readonly string[],
+  definitions: string,
+  report: string,
+) => Promise<string>;
 
 export interface TierTenantDeps {
   readonly clock: Clock;
@@ -24,7 +33,10 @@ export interface TierTenantDeps {
   /** What is held is given up for dead when nothing was heard for so long. */
   readonly livenessMs: number;
   /** What the authority has counted of these levels: see `Authority`. */
-  counted(tenantId: string, levels: readonly { readonly key: string; readonly windows: readonly string[] }[]): Promise<readonly CountedOfLevel[]>;
+  counted(
+    tenantId: string,
+    levels: readonly { readonly key: string; readonly windows: readonly string[] }[],
+  ): Promise<readonly CountedOfLevel[]>;
   /** The calls that were settled at this gateway. */
   readonly settled: SettledTrack;
   /** The best guess of the authority's time. */
@@ -35,9 +47,9 @@ export interface TierTenantDeps {
 }
 
 /**
- * All that one gateway has to do with the authority about one tenant. One exchange is under way at a time; what comes up
- * meanwhile goes into the next, so that a flood costs few round trips. An exchange that may or may not have arrived is
- * told again under its own number, and is counted once.
+ * All that one gateway has to do with the authority about one tenant. One exchange is under way at a time; what
+ * comes up meanwhile goes into the next, so that a flood costs few round trips. An exchange that may or may not
+ * have arrived is told again under its own number, and is counted once.
  */
 export class TierTenant {
   readonly id: string;
@@ -106,8 +118,8 @@ export class TierTenant {
   }
 
   /**
-   * Tells what there is to tell now, in as many exchanges as its levels need. What comes up meanwhile goes with later ones: who waits for
-   * this must not wait until a busy tenant is quiet.
+   * Tells what there is to tell now, in as many exchanges as its levels need. What comes up meanwhile goes with
+   * later ones: who waits for this must not wait until a busy tenant is quiet.
    */
   async drain(): Promise<void> {
     for (let left = 1 + Math.ceil(this.active.size / MAX_LEVELS); left > 0; left--) {
@@ -168,7 +180,13 @@ export class TierTenant {
       for (const level of this.active) if (!level.share) level.dropFree();
     }
     for (const level of levels) this.active.add(level);
-    const report = writeExchange(levels, asked, { number, leaseShare, monotonicMs: sentAtMs, full, settled: settled.statement() });
+    const report = writeExchange(levels, asked, {
+      number,
+      leaseShare,
+      monotonicMs: sentAtMs,
+      full,
+      settled: settled.statement(),
+    });
     let numbers: readonly number[];
     try {
       numbers = await this.#ask(send, levels, asked.length > 0, report);
@@ -194,12 +212,20 @@ export class TierTenant {
   async #addReplayed(): Promise<void> {
     const calls = this.#replayed;
     const levels = levelsOf(calls);
-    const counted = await this.#deps.counted(this.id, levels.map(({ key, windows }) => ({ key, windows: windows.map(({ definition }) => windowName(definition)) })));
+    const counted = await this.#deps.counted(
+      this.id,
+      levels.map(({ key, windows }) => ({ key, windows: windows.map(({ definition }) => windowName(definition)) })),
+    );
     this.#replayed = this.#replayed.slice(calls.length);
     addUncounted(calls, levels, counted);
   }
 
-  async #ask(send: SendExchange, levels: readonly TierLevel[], judges: boolean, report: string): Promise<readonly number[]> {
+  async #ask(
+    send: SendExchange,
+    levels: readonly TierLevel[],
+    judges: boolean,
+    report: string,
+  ): Promise<readonly number[]> {
     const keys = levels.map(({ key }) => key);
     let serverNowMs = this.#deps.serverNow();
     for (let tries = 0; tries < 3; tries++) {

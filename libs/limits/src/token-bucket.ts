@@ -5,9 +5,9 @@
 const TOLERANCE_MS = 0.001;
 
 /**
- * A token bucket (Turner, 1986) that may go into debt. It holds at most `capacity` units and gains `ratePerMs` units per
- * millisecond; whoever needs n units waits until the level reaches n. Pure: the time, in milliseconds of a monotonic
- * clock, is a parameter. Starts full.
+ * A token bucket (Turner, 1986) that may go into debt. It holds at most `capacity` units and gains `ratePerMs`
+ * units per millisecond; whoever needs n units waits until the level reaches n. Pure: the time, in milliseconds of
+ * a monotonic clock, is a parameter. Starts full.
  */
 export class TokenBucket {
   capacity: number;

@@ -15,7 +15,14 @@ afterAll(async () => {
 
 /** A store of a cell of its own, empty, in the time of the clock. */
 function emptyStore(clock: FakeClock, options: Partial<TierOptions> = {}): TierLimitStore {
-  return createValkeyLimitStore({ url: server.url, cellId: `cell-${++cells}`, gatewayId: 'gw-1', clock, serverTime: () => clock.now(), ...options });
+  return createValkeyLimitStore({
+    url: server.url,
+    cellId: `cell-${++cells}`,
+    gatewayId: 'gw-1',
+    clock,
+    serverTime: () => clock.now(),
+    ...options,
+  });
 }
 
 limitStoreConformance('valkey limit store, every step a round trip', (clock) => emptyStore(clock, { leaseShare: 0 }));

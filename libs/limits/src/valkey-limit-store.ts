@@ -6,17 +6,23 @@ import { createTierLimitStore, type TierLimitStore, type TierOptions } from './t
 import { ADMIT_SCRIPT, COUNTED_SCRIPT, REGISTER_SCRIPT, SETTLE_SCRIPT, TOUCH_SCRIPT } from './valkey-scripts.ts';
 
 export interface ValkeyLimitStoreOptions extends TierOptions {
-  /** `redis://[user:password@]host:port[/db]` or `rediss://…`; several, separated by commas, are nodes of one cluster. */
+  /**
+   * `redis://[user:password@]host:port[/db]` or `rediss://…`; several, separated by commas, are nodes of one
+   * cluster.
+   */
   readonly url: string;
   /** Gateways with the same cell share their counters. */
   readonly cellId: string;
   readonly gatewayId: string;
   /**
-   * Which of this gateway's lives this is: a whole number that grows with each start, such as the outbox's epoch. A process
-   * that was killed and is heard late is known by its lower number. 0 unless told.
+   * Which of this gateway's lives this is: a whole number that grows with each start, such as the outbox's epoch. A
+   * process that was killed and is heard late is known by its lower number. 0 unless told.
    */
   readonly life?: number;
-  /** A command without an answer for so long counts as lost, a connection after twice that; milliseconds, 500 unless told. */
+  /**
+   * A command without an answer for so long counts as lost, a connection after twice that; milliseconds, 500 unless
+   * told.
+   */
   readonly commandTimeoutMs?: number;
   /** Time in place of the server's; for tests. */
   readonly serverTime?: () => number;
@@ -28,7 +34,13 @@ interface Script {
 }
 
 const script = (source: string): Script => ({ source, sha: createHash('sha1').update(source).digest('hex') });
-const SCRIPTS = { admit: script(ADMIT_SCRIPT), settle: script(SETTLE_SCRIPT), touch: script(TOUCH_SCRIPT), register: script(REGISTER_SCRIPT), counted: script(COUNTED_SCRIPT) };
+const SCRIPTS = {
+  admit: script(ADMIT_SCRIPT),
+  settle: script(SETTLE_SCRIPT),
+  touch: script(TOUCH_SCRIPT),
+  register: script(REGISTER_SCRIPT),
+  counted: script(COUNTED_SCRIPT),
+};
 
 /** Loaded on first use: 8 MB of memory that a gateway with limits of its own has no need of. */
 const loadIoredis = (): typeof Ioredis => createRequire(import.meta.url)('ioredis') as typeof Ioredis;
@@ -37,8 +49,8 @@ const FIRST_RETRY_MS = 50;
 const LONGEST_RETRY_MS = 3_000;
 
 /**
- * The limit store of a cell with several gateways: counters in Valkey 8 or Redis 7, one node or a cluster, with a local tier
- * in front. Connects in the background; while it cannot, this gateway's share of the limits decides.
+ * The limit store of a cell with several gateways: counters in Valkey 8 or Redis 7, one node or a cluster, with a
+ * local tier in front. Connects in the background; while it cannot, this gateway's share of the limits decides.
  *
  * @throws TypeError when the URL is not one of a Redis or Valkey server.
  */
@@ -47,10 +59,20 @@ export function createValkeyLimitStore(options: ValkeyLimitStoreOptions): TierLi
 }
 
 /** The authority in a Valkey or Redis server. Throws as `createValkeyLimitStore` does. */
-export function connectAuthority({ url, cellId, gatewayId, life = 0, livenessMs = 10_000, commandTimeoutMs = 500, serverTime, random = Math.random }: ValkeyLimitStoreOptions): Authority {
+export function connectAuthority({
+  url,
+  cellId,
+  gatewayId,
+  life = 0,
+  livenessMs = 10_000,
+  commandTimeoutMs = 500,
+  serverTime,
+  random = Math.random,
+}: ValkeyLimitStoreOptions): Authority {
   const self = `${gatewayId}.${randomUUID()}`;
   const prefix = `sluice:${cellId}:`;
-  const retryStrategy = (tries: number): number => FIRST_RETRY_MS + random() * Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(tries, 10));
+  const retryStrategy = (tries: number): number =>
+    FIRST_RETRY_MS + random() * Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(tries, 10));
   const base: Ioredis.RedisOptions = {
     commandTimeout: commandTimeoutMs,
     connectTimeout: 2 * commandTimeoutMs,
@@ -62,13 +84,21 @@ export function connectAuthority({ url, cellId, gatewayId, life = 0, livenessMs 
   };
   const nodes = url.split(',').map((one) => one.trim());
   for (const node of nodes) {
-    if (!/^(redis|rediss|valkey|valkeys):\/\//.test(node) || !URL.canParse(node)) throw new TypeError(`'${node}' is not the URL of a Valkey server, such as redis://127.0.0.1:6379`);
+    if (!/^(redis|rediss|valkey|valkeys):\/\//.test(node) || !URL.canParse(node))
+      throw new TypeError(`'${node}' is not the URL of a Valkey server, such as redis://127.0.0.1:6379`);
   }
   const plain = nodes.map((node) => node.replace(/^valkey/, 'redis'));
   const { Cluster, Redis } = loadIoredis();
-  const client = plain.length === 1 ? new Redis(plain[0] as string, base) : new Cluster(plain, { redisOptions: base, enableOfflineQueue: false, clusterRetryStrategy: retryStrategy });
+  const client =
+    plain.length === 1
+      ? new Redis(plain[0] as string, base)
+      : new Cluster(plain, { redisOptions: base, enableOfflineQueue: false, clusterRetryStrategy: retryStrategy });
 
-  const run = async ({ source, sha }: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> => {
+  const run = async (
+    { source, sha }: Script,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+  ): Promise<unknown> => {
     try {
       return await client.evalsha(sha, keys.length, ...keys, ...args);
     } catch (error) {
@@ -87,12 +117,21 @@ export function connectAuthority({ url, cellId, gatewayId, life = 0, livenessMs 
     async counted(tenantId, levels) {
       const of = `${prefix}{${tenantId}}:`;
       const keys = [`${of}c:${gatewayId}`, ...levels.map(({ key }) => of + key)];
-      const answers = await run(SCRIPTS.counted, keys, [self, ...levels.map(({ windows }) => JSON.stringify(windows)), life]);
+      const answers = await run(SCRIPTS.counted, keys, [
+        self,
+        ...levels.map(({ windows }) => JSON.stringify(windows)),
+        life,
+      ]);
       if (!Array.isArray(answers)) throw new Error('the limit store has seen a later process of this gateway already');
-      return levels.map((_, i) => ({ statement: String(answers[2 * i] ?? ''), known: [...String(answers[2 * i + 1] ?? '')].map((flag) => flag === '1') }));
+      return levels.map((_, i) => ({
+        statement: String(answers[2 * i] ?? ''),
+        known: [...String(answers[2 * i + 1] ?? '')].map((flag) => flag === '1'),
+      }));
     },
-    touch: async (tenantId) => (await run(SCRIPTS.touch, [`${prefix}{${tenantId}}:gws`], [now(), self, livenessMs])) === 1,
-    register: async (alive) => Math.max(1, Number(await run(SCRIPTS.register, [`${prefix}gateways`], [now(), self, alive ? livenessMs : 0]))),
+    touch: async (tenantId) =>
+      (await run(SCRIPTS.touch, [`${prefix}{${tenantId}}:gws`], [now(), self, livenessMs])) === 1,
+    register: async (alive) =>
+      Math.max(1, Number(await run(SCRIPTS.register, [`${prefix}gateways`], [now(), self, alive ? livenessMs : 0]))),
     get ready() {
       return client.status === 'ready';
     },

@@ -1,6 +1,6 @@
 /**
- * What both exchanges begin with: the helpers, the gateways that are alive, and what this one reports, taken in. The table of keys is in
- * `valkey-scripts.ts`.
+ * What both exchanges begin with: the helpers, the gateways that are alive, and what this one reports, taken in.
+ * The table of keys is in `valkey-scripts.ts`.
  */
 export const PRELUDE = `
 local ttl, live, self = 3888000000, tonumber(ARGV[3]), ARGV[2]

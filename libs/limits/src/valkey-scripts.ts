@@ -1,7 +1,8 @@
 import { PRELUDE } from './valkey-prelude.ts';
 
 /**
- * The scripts of the shared store, put together from parts. All keys that a script touches carry the tenant's hash tag:
+ * The scripts of the shared store, put together from parts. All keys that a script touches carry the tenant's hash
+ * tag:
  *
  * | key | what |
  * |---|---|
@@ -11,11 +12,14 @@ import { PRELUDE } from './valkey-prelude.ts';
  * | `…{tenant}:<level>` | `r`, `t` buckets with size and rate they were left with, `a` their time; `s`, `q` calls in flight and queued; per window `u` used, `v` reserved, `e` end of the step, `o` start of the oldest step, `g` its cut; `p` time of the last refusal |
  * | `…{tenant}:<level>|<window>` | start of a step → use in it |
  *
- * Numbers are doubles; they are written with 17 digits so that none is lost. Keys of dead gateways and steps are derived
- * and not declared: they have the same tag, so a cluster keeps them in the same place.
+ * Numbers are doubles; they are written with 17 digits so that none is lost. Keys of dead gateways and steps are
+ * derived and not declared: they have the same tag, so a cluster keeps them in the same place.
  */
 
-/** Judges the requests in their order, each by quota, then bulkhead, then rate over all of its levels, and takes what was admitted. */
+/**
+ * Judges the requests in their order, each by quota, then bulkhead, then rate over all of its levels, and takes
+ * what was admitted.
+ */
 const JUDGE = `
 local function units(w, i, o, c)
   if w.m == 0 then return i + o elseif w.m == 1 then return i elseif w.m == 2 then return o end
@@ -73,7 +77,10 @@ for n, request in ipairs(dyn.Q) do
 end
 `;
 
-/** Lends what was asked for beyond need, but never from what is scarce, then writes everything and tells how it stands. */
+/**
+ * Lends what was asked for beyond need, but never from what is scarce, then writes everything and tells how it
+ * stands.
+ */
 const FINISH = `
 local out = { str(now), int(known), int(gateways), int(#codes) }
 for _, code in ipairs(codes) do out[#out + 1] = code end
@@ -156,9 +163,9 @@ export const ADMIT_SCRIPT = PRELUDE + JUDGE + FINISH;
 export const SETTLE_SCRIPT = PRELUDE + FINISH;
 
 /**
- * For each level two strings: the gateway's last statement of what it had reported of it, and for each window named a `1`
- * where something was ever counted. From then on reports of the gateway's earlier processes are refused; so is the question
- * of an earlier one that was still on its way when that process was killed.
+ * For each level two strings: the gateway's last statement of what it had reported of it, and for each window named
+ * a `1` where something was ever counted. From then on reports of the gateway's earlier processes are refused; so
+ * is the question of an earlier one that was still on its way when that process was killed.
  */
 export const COUNTED_SCRIPT = `
 local base = string.match(KEYS[1], '^(.*})')

@@ -53,12 +53,32 @@ function cell(): Cell {
 }
 
 function scopeOf(limits: Partial<Limits>): LimitScope {
-  return { tenantId: 't', timeZone: 'UTC', levels: [{ level: 'tenant', id: 't', limits: { quotas: [], ...limits } }, { level: 'workspace', id: 'w', limits: { quotas: [] } }] };
+  return {
+    tenantId: 't',
+    timeZone: 'UTC',
+    levels: [
+      { level: 'tenant', id: 't', limits: { quotas: [], ...limits } },
+      { level: 'workspace', id: 'w', limits: { quotas: [] } },
+    ],
+  };
 }
 
-const hour = (limit: number): Limits['quotas'] => [{ id: 'hour', meter: 'total_tokens', span: { kind: 'rolling', seconds: 3_600, steps: 12 }, limit, mode: 'hard', alertAtPercent: [] }];
+const hour = (limit: number): Limits['quotas'] => [
+  {
+    id: 'hour',
+    meter: 'total_tokens',
+    span: { kind: 'rolling', seconds: 3_600, steps: 12 },
+    limit,
+    mode: 'hard',
+    alertAtPercent: [],
+  },
+];
 const tokens = (input: number): Reservation => ({ inputTokens: input, outputTokens: 0, costNanoUsd: 0 });
-const used = (input: number): Settlement => ({ kind: 'used', usage: { input, output: 0, cache_read: 0, cache_write: 0, reasoning: 0, audio: 0 }, costNanoUsd: 0 });
+const used = (input: number): Settlement => ({
+  kind: 'used',
+  usage: { input, output: 0, cache_read: 0, cache_write: 0, reasoning: 0, audio: 0 },
+  costNanoUsd: 0,
+});
 const UNUSED: Settlement = { kind: 'unused' };
 let ids = 0;
 
@@ -79,7 +99,8 @@ async function fill(store: TierLimitStore, scope: LimitScope, most: number, inpu
   return count;
 }
 
-const connected = (store: TierLimitStore): Promise<void> => eventually(() => expect(store.status.state).toBe('connected'));
+const connected = (store: TierLimitStore): Promise<void> =>
+  eventually(() => expect(store.status.state).toBe('connected'));
 
 describe('two gateways with one limit', () => {
   it('together admit what the limit allows, however the traffic is split, and one alone has all of it', async () => {
@@ -140,12 +161,22 @@ describe('two gateways with one limit', () => {
   });
 
   it('lose and leak nothing over any order of admissions and settlements at both', async () => {
-    const step = fc.record({ at: fc.nat({ max: 1 }), action: fc.constantFrom('admit', 'admit', 'topUp', 'unused', 'used', 'used'), amount: fc.integer({ min: 0, max: 600 }), waitMs: fc.constantFrom(0, 5, 300, 20_000) });
+    const step = fc.record({
+      at: fc.nat({ max: 1 }),
+      action: fc.constantFrom('admit', 'admit', 'topUp', 'unused', 'used', 'used'),
+      amount: fc.integer({ min: 0, max: 600 }),
+      waitMs: fc.constantFrom(0, 5, 300, 20_000),
+    });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 80 }), async (steps) => {
         const { clock, gateway } = cell();
         const stores = [gateway(), gateway()];
-        const scope = scopeOf({ requests: { perSecond: 100, burst: 200 }, tokens: { perMinute: 100_000 }, concurrency: { inFlight: 100, queued: 0 }, quotas: hour(1_000_000) });
+        const scope = scopeOf({
+          requests: { perSecond: 100, burst: 200 },
+          tokens: { perMinute: 100_000 },
+          concurrency: { inFlight: 100, queued: 0 },
+          quotas: hour(1_000_000),
+        });
         const open: [TierLimitStore, AdmissionLease][] = [];
         let sum = 0;
         for (const { at, action, amount, waitMs } of steps) {
@@ -160,7 +191,10 @@ describe('two gateways with one limit', () => {
           if (holder === undefined || lease === undefined) continue;
           if (action === 'topUp') await holder.topUp(lease, tokens(amount));
           else {
-            open.splice(open.findIndex(([, one]) => one === lease), 1);
+            open.splice(
+              open.findIndex(([, one]) => one === lease),
+              1,
+            );
             await holder.settle(lease, action === 'used' ? used(amount) : UNUSED);
             if (action === 'used') sum += amount;
           }
@@ -179,8 +213,20 @@ describe('two gateways with one limit', () => {
 describe('the local tier', () => {
   it('decides at least nine of ten admissions of a steady load without a round trip', async () => {
     const { clock, gateway } = cell();
-    const store = gateway({ flushMs: 250, timers: { setTimeout: (callback, delayMs) => (delayMs === 250 ? clock.setTimeout(callback, delayMs) : setTimeout(callback, delayMs)), clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout) } });
-    const scope = scopeOf({ requests: { perSecond: 50, burst: 100 }, tokens: { perMinute: 3_000_000 }, concurrency: { inFlight: 100, queued: 100 }, quotas: hour(500_000_000) });
+    const store = gateway({
+      flushMs: 250,
+      timers: {
+        setTimeout: (callback, delayMs) =>
+          delayMs === 250 ? clock.setTimeout(callback, delayMs) : setTimeout(callback, delayMs),
+        clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout),
+      },
+    });
+    const scope = scopeOf({
+      requests: { perSecond: 50, burst: 100 },
+      tokens: { perMinute: 3_000_000 },
+      concurrency: { inFlight: 100, queued: 100 },
+      quotas: hour(500_000_000),
+    });
     const running: AdmissionLease[] = [];
     for (let i = 0; i < 1_200; i++) {
       clock.advance(25);
@@ -199,7 +245,10 @@ describe('the local tier', () => {
     const [a, b] = [gateway({ flushMs: 250 }), gateway()];
     const scope = scopeOf({ quotas: hour(1e9) });
     for (let i = 0; i < 20; i++) await a.settle(await leaseOf(a, scope, 40), used(25));
-    const shown = async (): Promise<(number | undefined)[]> => [(await a.view(scope)).quotas[0]?.used, (await b.view(scope)).quotas[0]?.used];
+    const shown = async (): Promise<(number | undefined)[]> => [
+      (await a.view(scope)).quotas[0]?.used,
+      (await b.view(scope)).quotas[0]?.used,
+    ];
     clock.advance(1_500);
     await eventually(async () => expect(await shown()).toEqual([500, 500]));
     for (let i = 0; i < 5; i++) expect(await shown()).toEqual([500, 500]);
@@ -340,7 +389,14 @@ describe('loss and return of the server', () => {
 
   it('comes back a few tenants at a time, at a moment of its own, however many there are', async () => {
     const clock = createFakeClock(Date.UTC(2026, 0, 15, 11, 59));
-    const real = connectAuthority({ url: server.url, cellId: 'herd', gatewayId: 'gw-1', clock, serverTime: () => clock.now(), commandTimeoutMs: 500 });
+    const real = connectAuthority({
+      url: server.url,
+      cellId: 'herd',
+      gatewayId: 'gw-1',
+      clock,
+      serverTime: () => clock.now(),
+      commandTimeoutMs: 500,
+    });
     const count = { now: 0, most: 0, all: 0 };
     const authority: Authority = {
       ...real,
@@ -367,7 +423,12 @@ describe('loss and return of the server', () => {
     };
     const store = createTierLimitStore(authority, { clock, flushMs: NEVER_MS, random: () => 0.37, timers });
     opened.push(store);
-    for (let i = 0; i < 300; i++) await leaseOf(store, { ...scope, tenantId: `t${i}`, levels: scope.levels.map((level) => ({ ...level, id: `${level.id}${i}` })) });
+    for (let i = 0; i < 300; i++)
+      await leaseOf(store, {
+        ...scope,
+        tenantId: `t${i}`,
+        levels: scope.levels.map((level) => ({ ...level, id: `${level.id}${i}` })),
+      });
     await store.quiet();
     server.pause();
     await store.heartbeat();
@@ -385,7 +446,11 @@ describe('loss and return of the server', () => {
     const { gateway } = cell();
     const store = gateway();
     await connected(store);
-    const noisy: LimitScope = { tenantId: 'noisy', timeZone: 'UTC', levels: [{ level: 'tenant', id: 'noisy', limits: { quotas: [], requests: { perMinute: 1, burst: 1 } } }] };
+    const noisy: LimitScope = {
+      tenantId: 'noisy',
+      timeZone: 'UTC',
+      levels: [{ level: 'tenant', id: 'noisy', limits: { quotas: [], requests: { perMinute: 1, burst: 1 } } }],
+    };
     await leaseOf(store, scope);
     let flooding = true;
     const flood = Array.from({ length: 200 }, async () => {
@@ -408,7 +473,9 @@ describe('loss and return of the server', () => {
 
   it('does not hear a killed process whose question was still on its way when the next one asked', async () => {
     const clock = createFakeClock(Date.UTC(2026, 0, 15, 11, 59));
-    const [killed, next] = [1, 2].map((life) => connectAuthority({ url: server.url, cellId: 'lives', gatewayId: 'gw-1', life, clock, commandTimeoutMs: 5_000 })) as [Authority, Authority];
+    const [killed, next] = [1, 2].map((life) =>
+      connectAuthority({ url: server.url, cellId: 'lives', gatewayId: 'gw-1', life, clock, commandTimeoutMs: 5_000 }),
+    ) as [Authority, Authority];
     try {
       await eventually(() => expect([killed.ready, next.ready]).toEqual([true, true]));
       const empty = JSON.stringify({ n: 1, F: 0, C: '', L: [], Q: [] });
@@ -425,11 +492,25 @@ describe('loss and return of the server', () => {
     const { clock } = cell();
     await server.kill();
     try {
-      const store = createValkeyLimitStore({ url: server.url, cellId: 'down', gatewayId: 'gw-1', clock, commandTimeoutMs: 100 });
+      const store = createValkeyLimitStore({
+        url: server.url,
+        cellId: 'down',
+        gatewayId: 'gw-1',
+        clock,
+        commandTimeoutMs: 100,
+      });
       opened.push(store);
-      await store.restore({ version: 1, savedAtMs: clock.now(), windows: [{ level: 'tenant', id: 'poor', quota: 'hour', steps: [[clock.now() - 60_000, 10_000]] }] });
+      await store.restore({
+        version: 1,
+        savedAtMs: clock.now(),
+        windows: [{ level: 'tenant', id: 'poor', quota: 'hour', steps: [[clock.now() - 60_000, 10_000]] }],
+      });
       expect((await admit(store, scope)).admitted).toBe(true);
-      const poor: LimitScope = { ...scope, tenantId: 'poor', levels: scope.levels.map((level) => ({ ...level, id: 'poor' })) };
+      const poor: LimitScope = {
+        ...scope,
+        tenantId: 'poor',
+        levels: scope.levels.map((level) => ({ ...level, id: 'poor' })),
+      };
       expect(await admit(store, poor)).toMatchObject({ admitted: false, refusal: { kind: 'quota' } });
       expect(store.status.state).toBe('degraded');
     } finally {

@@ -11,8 +11,8 @@ export interface PendingUse {
 const MAX_ENTRIES = 1_000;
 
 /**
- * What one gateway holds of a quota window: units that are lent to it and free, reserved by running calls, or used and not
- * reported. While the authority is reached, it counts the sum of the three as reserved. Whole units.
+ * What one gateway holds of a quota window: units that are lent to it and free, reserved by running calls, or used
+ * and not reported. While the authority is reached, it counts the sum of the three as reserved. Whole units.
  */
 export class WindowLoan {
   free = 0;
@@ -27,7 +27,10 @@ export class WindowLoan {
   typical = 0;
   /** What the authority was last told that this gateway holds. */
   heldSent = 0;
-  /** The connection in which the authority was told what this gateway remembers of the window's use, and heard it; see `TierTenant.losses`. */
+  /**
+   * The connection in which the authority was told what this gateway remembers of the window's use, and heard it;
+   * see `TierTenant.losses`.
+   */
   rememberedSent = -1;
   rememberedHeard = -1;
   /** Uses that are nearer than this to each other share an entry, milliseconds. */
@@ -37,7 +40,12 @@ export class WindowLoan {
     if (units === 0) return;
     this.pending += units;
     const last = this.uses[this.uses.length - 1];
-    if (last !== undefined && last.sentIn === 0 && (this.uses.length >= MAX_ENTRIES || (atMs >= last.atMs && atMs - last.atMs < this.mergeMs))) last.units += units;
+    if (
+      last !== undefined &&
+      last.sentIn === 0 &&
+      (this.uses.length >= MAX_ENTRIES || (atMs >= last.atMs && atMs - last.atMs < this.mergeMs))
+    )
+      last.units += units;
     else this.uses.push({ units, atMs, sentIn: 0 });
   }
 

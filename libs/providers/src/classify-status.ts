@@ -38,7 +38,13 @@ function kindOfWord(word: unknown): FaultKind | undefined {
 export const NO_WORDS = Buffer.alloc(0);
 
 /** A fault from a status of 400 or above. The body goes along only where the caller may see it. */
-export function faultOf(kind: FaultKind, status: number, headers: AnswerHeaders, body: Buffer, nowMs: number): UpstreamFault {
+export function faultOf(
+  kind: FaultKind,
+  status: number,
+  headers: AnswerHeaders,
+  body: Buffer,
+  nowMs: number,
+): UpstreamFault {
   const retryAfterMs = parseRetryAfter(headers, nowMs);
   const contentType = headers['content-type'];
   const mayPass = kind === 'caller' || kind === 'context_window';
@@ -46,7 +52,9 @@ export function faultOf(kind: FaultKind, status: number, headers: AnswerHeaders,
     kind,
     status,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    ...(mayPass && body.length > 0 ? { body, contentType: typeof contentType === 'string' ? contentType : 'application/json' } : {}),
+    ...(mayPass && body.length > 0
+      ? { body, contentType: typeof contentType === 'string' ? contentType : 'application/json' }
+      : {}),
     detail: `status ${status}`,
   };
 }

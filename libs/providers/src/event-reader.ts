@@ -14,8 +14,8 @@ export interface StreamFacts {
   model: string | undefined;
   outputChars: number;
   /**
-   * Set by an inspection that found nothing in the event but text, in this member: events that differ from it in nothing
-   * else need no inspection. Whatever else the event counts is counted for each of them.
+   * Set by an inspection that found nothing in the event but text, in this member: events that differ from it in
+   * nothing else need no inspection. Whatever else the event counts is counted for each of them.
    */
   repeats: { readonly key: string; readonly value: string } | undefined;
 }
@@ -43,7 +43,16 @@ interface Known {
  */
 export function createEventReader(inspect: Inspect, maxLineBytes?: number): StreamReader {
   const decoder = createSseDecoder(maxLineBytes);
-  const facts: StreamFacts = { contentSeen: false, ended: false, fault: undefined, usage: undefined, finishReason: undefined, model: undefined, outputChars: 0, repeats: undefined };
+  const facts: StreamFacts = {
+    contentSeen: false,
+    ended: false,
+    fault: undefined,
+    usage: undefined,
+    finishReason: undefined,
+    model: undefined,
+    outputChars: 0,
+    repeats: undefined,
+  };
   /** The preamble: events before the first content. */
   let held: Buffer[] = [];
   let heldBytes = 0;
@@ -54,7 +63,7 @@ export function createEventReader(inspect: Inspect, maxLineBytes?: number): Stre
   function skim(chunk: Buffer): boolean {
     const text = chunk.toString('latin1');
     let chars = 0;
-    for (let start = 0; start < text.length; ) {
+    for (let start = 0; start < text.length;) {
       const end = text.indexOf('\n\n', start) + 2;
       if (end < 2) return false;
       const found = measure(text, chunk, start, end);
@@ -92,7 +101,16 @@ export function createEventReader(inspect: Inspect, maxLineBytes?: number): Stre
 
   return {
     push(chunk) {
-      if (learned > 0 && decoder.pendingBytes === 0 && facts.contentSeen && !facts.ended && facts.fault === undefined && chunk.length <= SKIM_BYTES && skim(chunk)) return chunk;
+      if (
+        learned > 0 &&
+        decoder.pendingBytes === 0 &&
+        facts.contentSeen &&
+        !facts.ended &&
+        facts.fault === undefined &&
+        chunk.length <= SKIM_BYTES &&
+        skim(chunk)
+      )
+        return chunk;
       const startedWhole = decoder.pendingBytes === 0;
       const released = facts.contentSeen;
       const events = decoder.push(chunk);
@@ -112,7 +130,11 @@ export function createEventReader(inspect: Inspect, maxLineBytes?: number): Stre
         }
         if (heldBytes > MAX_PREAMBLE_BYTES && facts.fault === undefined) {
           held = [];
-          facts.fault = { kind: 'malformed', status: 200, detail: `no content within ${MAX_PREAMBLE_BYTES} bytes of the stream` };
+          facts.fault = {
+            kind: 'malformed',
+            status: 200,
+            detail: `no content within ${MAX_PREAMBLE_BYTES} bytes of the stream`,
+          };
         }
         return undefined;
       }

@@ -4,7 +4,10 @@ const BACKSLASH = 0x5c;
 const SPACE = 0x20;
 const ASCII_END = 0x80;
 
-/** Longer events are not learned: a stream keeps its wordings for as long as it runs, and long ones are not what repeats often. */
+/**
+ * Longer events are not learned: a stream keeps its wordings for as long as it runs, and long ones are not what
+ * repeats often.
+ */
 const MAX_EVENT_BYTES = 2_048;
 
 /** Random padding that OpenAI adds to events against traffic analysis; it says nothing. */
@@ -16,7 +19,8 @@ const PADDING = '"obfuscation":"';
  */
 export interface EventTemplate {
   /**
-   * Measures an event that has this wording: the length of its text as `textLength` counts it, or -1 when it is another event.
+   * Measures an event that has this wording: the length of its text as `textLength` counts it, or -1 when it is
+   * another event.
    *
    * @param text the bytes that the event is in, read as latin1.
    * @param start offset of the event.
@@ -64,7 +68,9 @@ function createTemplate(head: string, middle: string, last: string | undefined):
         at = paddingEnd + last.length;
       }
       if (at !== end) return -1;
-      return isPlain(text, valueStart, valueEnd) ? valueEnd - valueStart : lengthOf(decode(bytes, valueStart, valueEnd));
+      return isPlain(text, valueStart, valueEnd)
+        ? valueEnd - valueStart
+        : lengthOf(decode(bytes, valueStart, valueEnd));
     },
   };
 }
@@ -76,7 +82,7 @@ function lengthOf(value: string | undefined): number {
 /** Where the value of the only member with one of two spellings begins, or -1. */
 function onlyValue(text: string, tight: string, spaced: string): number {
   const [a, b] = [text.indexOf(tight), text.indexOf(spaced)];
-  if ((a < 0) === (b < 0)) return -1;
+  if (a < 0 === b < 0) return -1;
   const [at, needle] = a < 0 ? [b, spaced] : [a, tight];
   return text.indexOf(needle, at + 1) < 0 ? at + needle.length : -1;
 }

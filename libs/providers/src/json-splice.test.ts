@@ -5,7 +5,9 @@ const splice = (text: string, ...changes: [string, unknown][]) => spliceTopLevel
 
 describe('splicing top-level members', () => {
   it('changes one value and leaves every other byte as it was', () => {
-    expect(splice('{ "a" : [1, {"model":"x"}],\n "model":"old" , "z":"é\\"}" }', ['model', 'new'])).toBe('{ "a" : [1, {"model":"x"}],\n "model":"new" , "z":"é\\"}" }');
+    expect(splice('{ "a" : [1, {"model":"x"}],\n "model":"old" , "z":"é\\"}" }', ['model', 'new'])).toBe(
+      '{ "a" : [1, {"model":"x"}],\n "model":"new" , "z":"é\\"}" }',
+    );
   });
   it('adds a member that is not there', () => {
     expect(splice('{"a":1}', ['b', { c: true }])).toBe('{"a":1,"b":{"c":true}}');
@@ -29,14 +31,24 @@ describe('splicing top-level members', () => {
   });
   it('agrees with parsing and writing again, for any object', () => {
     fc.assert(
-      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.string(), fc.jsonValue(), fc.constantFrom(0, 2), (object, key, value, indent) => {
-        fc.pre(key !== '__proto__' && !('__proto__' in object));
-        const json = Buffer.from(JSON.stringify(object, null, indent));
-        expect(JSON.parse(spliceTopLevel(json, [[key, value]]).toString())).toEqual(JSON.parse(JSON.stringify({ ...object, [key]: value })));
-        const { [key]: _gone, ...rest } = object;
-        expect(JSON.parse(spliceTopLevel(json, [[key, undefined]]).toString())).toEqual(JSON.parse(JSON.stringify(rest)));
-        expect(topLevelMembers(json).map((member) => member.key)).toEqual(Object.keys(object));
-      }),
+      fc.property(
+        fc.dictionary(fc.string(), fc.jsonValue()),
+        fc.string(),
+        fc.jsonValue(),
+        fc.constantFrom(0, 2),
+        (object, key, value, indent) => {
+          fc.pre(key !== '__proto__' && !('__proto__' in object));
+          const json = Buffer.from(JSON.stringify(object, null, indent));
+          expect(JSON.parse(spliceTopLevel(json, [[key, value]]).toString())).toEqual(
+            JSON.parse(JSON.stringify({ ...object, [key]: value })),
+          );
+          const { [key]: _gone, ...rest } = object;
+          expect(JSON.parse(spliceTopLevel(json, [[key, undefined]]).toString())).toEqual(
+            JSON.parse(JSON.stringify(rest)),
+          );
+          expect(topLevelMembers(json).map((member) => member.key)).toEqual(Object.keys(object));
+        },
+      ),
     );
   });
 });

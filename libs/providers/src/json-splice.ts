@@ -33,7 +33,12 @@ export function topLevelMembers(json: Buffer): MemberRange[] {
     if (json[i] === COLON) i = skipSpace(json, i + 1);
     const valueStart = i;
     const valueEnd = endOfValue(json, valueStart);
-    members.push({ key: JSON.parse(json.toString('utf8', keyStart, keyEnd)) as string, keyStart, valueStart, valueEnd });
+    members.push({
+      key: JSON.parse(json.toString('utf8', keyStart, keyEnd)) as string,
+      keyStart,
+      valueStart,
+      valueEnd,
+    });
     i = skipSpace(json, valueEnd);
     if (json[i] === COMMA) i = skipSpace(json, i + 1);
   }
@@ -44,8 +49,8 @@ export function topLevelMembers(json: Buffer): MemberRange[] {
 export type Splice = readonly [key: string, value: unknown];
 
 /**
- * Replaces, adds or removes top-level members and leaves every other byte as it was. Returns the same buffer when nothing
- * has to change.
+ * Replaces, adds or removes top-level members and leaves every other byte as it was. Returns the same buffer when
+ * nothing has to change.
  */
 export function spliceTopLevel(json: Buffer, splices: readonly Splice[]): Buffer {
   if (splices.length === 0) return json;
@@ -72,7 +77,12 @@ export function spliceTopLevel(json: Buffer, splices: readonly Splice[]): Buffer
   const rest = json.subarray(from);
   if (added.length === 0) return Buffer.concat([...parts, rest]);
   const close = rest.lastIndexOf(CLOSE_BRACE);
-  return Buffer.concat([...parts, rest.subarray(0, close), Buffer.from((members.length > removed.size ? ',' : '') + added.join(',')), rest.subarray(close)]);
+  return Buffer.concat([
+    ...parts,
+    rest.subarray(0, close),
+    Buffer.from((members.length > removed.size ? ',' : '') + added.join(',')),
+    rest.subarray(close),
+  ]);
 }
 
 interface Edit {
@@ -123,7 +133,14 @@ function endOfValue(json: Buffer, start: number): number {
   if (first === QUOTE) return endOfString(json, start);
   if (first !== OPEN_BRACE && first !== OPEN_BRACKET) {
     let i = start;
-    while (i < json.length && json[i] !== COMMA && json[i] !== CLOSE_BRACE && json[i] !== CLOSE_BRACKET && (json[i] as number) > 0x20) i += 1;
+    while (
+      i < json.length &&
+      json[i] !== COMMA &&
+      json[i] !== CLOSE_BRACE &&
+      json[i] !== CLOSE_BRACKET &&
+      (json[i] as number) > 0x20
+    )
+      i += 1;
     return i;
   }
   let depth = 0;

@@ -9,6 +9,8 @@ export interface AdapterRegistry {
 }
 
 export function createAdapterRegistry({ clock = systemClock }: { clock?: Pick<Clock, 'now'> } = {}): AdapterRegistry {
-  const adapters = new Map([createOpenaiAdapter({ clock }), createAnthropicAdapter({ clock })].map((adapter) => [adapter.dialect, adapter]));
+  const adapters = new Map(
+    [createOpenaiAdapter({ clock }), createAnthropicAdapter({ clock })].map((adapter) => [adapter.dialect, adapter]),
+  );
   return { get: (dialect) => adapters.get(dialect) };
 }

@@ -13,7 +13,8 @@ function decode(bytes: Buffer, cuts: readonly number[], cap?: number): SseEvent[
   return events;
 }
 
-const plain = (events: SseEvent[]) => events.map(({ event, data, bytes }) => ({ event, data, bytes: bytes.toString('latin1') }));
+const plain = (events: SseEvent[]) =>
+  events.map(({ event, data, bytes }) => ({ event, data, bytes: bytes.toString('latin1') }));
 
 describe('the SSE codec', () => {
   it('reads names, several data lines, comments and lone fields', () => {
@@ -26,16 +27,34 @@ describe('the SSE codec', () => {
 
   it('gives the same events for any split of the bytes and any line ending', () => {
     const ending = fc.constantFrom('\n', '\r\n', '\r');
-    const block = fc.record({ name: fc.constantFrom('', 'x', 'message_stop'), data: fc.array(fc.string({ unit: 'grapheme' }).map((s) => s.replace(/[\r\n]/g, '')), { minLength: 1, maxLength: 3 }) });
+    const block = fc.record({
+      name: fc.constantFrom('', 'x', 'message_stop'),
+      data: fc.array(
+        fc.string({ unit: 'grapheme' }).map((s) => s.replace(/[\r\n]/g, '')),
+        { minLength: 1, maxLength: 3 },
+      ),
+    });
     fc.assert(
-      fc.property(fc.array(block, { maxLength: 5 }), ending, fc.array(fc.nat(400), { maxLength: 20 }), (blocks, eol, cuts) => {
-        const text = blocks.map(({ name, data }) => `${name === '' ? '' : `event: ${name}${eol}`}${data.map((line) => `data: ${line}${eol}`).join('')}${eol}`).join('');
-        // A CR at the very end of the bytes cannot be told from the first half of CRLF, so the stream goes on a little.
-        const bytes = Buffer.from(`${text}: end${eol}`);
-        const whole = decode(bytes, []);
-        expect(plain(decode(bytes, cuts))).toEqual(plain(whole));
-        expect(whole.map(({ event, data }) => ({ event, data }))).toEqual(blocks.map(({ name, data }) => ({ event: name, data: data.join('\n') })));
-      }),
+      fc.property(
+        fc.array(block, { maxLength: 5 }),
+        ending,
+        fc.array(fc.nat(400), { maxLength: 20 }),
+        (blocks, eol, cuts) => {
+          const text = blocks
+            .map(
+              ({ name, data }) =>
+                `${name === '' ? '' : `event: ${name}${eol}`}${data.map((line) => `data: ${line}${eol}`).join('')}${eol}`,
+            )
+            .join('');
+          // A CR at the very end of the bytes cannot be told from the first half of CRLF, so the stream goes on a little.
+          const bytes = Buffer.from(`${text}: end${eol}`);
+          const whole = decode(bytes, []);
+          expect(plain(decode(bytes, cuts))).toEqual(plain(whole));
+          expect(whole.map(({ event, data }) => ({ event, data }))).toEqual(
+            blocks.map(({ name, data }) => ({ event: name, data: data.join('\n') })),
+          );
+        },
+      ),
     );
   });
 

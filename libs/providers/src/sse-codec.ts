@@ -25,7 +25,10 @@ export interface SseDecoder {
 }
 
 export function createSseDecoder(maxLineBytes: number = DEFAULT_MAX_LINE_BYTES): SseDecoder {
-  /** The beginning of the event that is being read, where it came in earlier buffers. Grows by doubling, so that a byte is copied a few times at most. */
+  /**
+   * The beginning of the event that is being read, where it came in earlier buffers. Grows by doubling, so that a
+   * byte is copied a few times at most.
+   */
   let held: Buffer = NOTHING;
   let heldBytes = 0;
   /** Length of the line that is being read, so far. */
@@ -106,7 +109,8 @@ function parseEvent(bytes: Buffer): SseEvent {
   let text = bytes.toString('utf8');
   if (text.charCodeAt(0) === 0xfeff) text = text.slice(1);
   // Nearly every event is one line of data, with a name before it in some dialects.
-  if (text.startsWith('data: ') && text.indexOf('\n') === text.length - 2 && !text.includes('\r')) return { event, data: text.slice(6, -2), bytes };
+  if (text.startsWith('data: ') && text.indexOf('\n') === text.length - 2 && !text.includes('\r'))
+    return { event, data: text.slice(6, -2), bytes };
   for (const line of text.split(/\r\n|\n|\r/)) {
     if (line === '' || line.startsWith(':')) continue;
     const colon = line.indexOf(':');

@@ -32,23 +32,40 @@ async function serveRaw(answer: string): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-function send(origin: string, timeouts: Partial<TransportTimeouts> = {}, body = Buffer.from('{"a":1}')): Promise<{ status: number; body: string; fault: UpstreamFault | undefined }> {
+function send(
+  origin: string,
+  timeouts: Partial<TransportTimeouts> = {},
+  body = Buffer.from('{"a":1}'),
+): Promise<{ status: number; body: string; fault: UpstreamFault | undefined }> {
   return new Promise((resolve) => {
     let status = 0;
     const chunks: Buffer[] = [];
     const done = (fault?: UpstreamFault) => resolve({ status, body: Buffer.concat(chunks).toString(), fault });
     transport.send(
       { method: 'POST', origin, path: '/x', headers: ['content-type', 'application/json'], body },
-      { onHeaders: (code) => (status = code), onData: (chunk) => chunks.push(chunk), onEnd: () => done(), onError: done },
+      {
+        onHeaders: (code) => (status = code),
+        onData: (chunk) => chunks.push(chunk),
+        onEnd: () => done(),
+        onError: done,
+      },
       { connectMs: 1_000, firstByteMs: 5_000, idleMs: 5_000, ...timeouts },
     );
   });
 }
 
-const NOTHING: TransportHandlers = { onHeaders: () => undefined, onData: () => undefined, onEnd: () => undefined, onError: () => undefined };
+const NOTHING: TransportHandlers = {
+  onHeaders: () => undefined,
+  onData: () => undefined,
+  onEnd: () => undefined,
+  onError: () => undefined,
+};
 
 function timersOf(clock: FakeClock) {
-  return { setTimeout: clock.setTimeout, clearTimeout: (timer: unknown) => clock.clearTimeout(timer as FakeTimer | undefined) };
+  return {
+    setTimeout: clock.setTimeout,
+    clearTimeout: (timer: unknown) => clock.clearTimeout(timer as FakeTimer | undefined),
+  };
 }
 
 describe('the transport', () => {
@@ -72,13 +89,18 @@ describe('the transport', () => {
       });
     });
     const body = Buffer.alloc(3_000_000, 'x');
-    for (let i = 0; i < 3; i += 1) expect(await send(origin, {}, body)).toMatchObject({ status: 200, fault: undefined });
-    expect(seen.map(({ length, bytes }) => [length, bytes])).toEqual(Array.from({ length: 3 }, () => ['3000000', 3_000_000]));
+    for (let i = 0; i < 3; i += 1)
+      expect(await send(origin, {}, body)).toMatchObject({ status: 200, fault: undefined });
+    expect(seen.map(({ length, bytes }) => [length, bytes])).toEqual(
+      Array.from({ length: 3 }, () => ['3000000', 3_000_000]),
+    );
     expect(new Set(seen.map(({ port }) => port)).size).toBeLessThan(3);
   });
 
   it('an answer that comes before a large body was taken is an answer', async () => {
-    const origin = await serve((_request, response) => response.writeHead(413, { connection: 'close' }).end('too large'));
+    const origin = await serve((_request, response) =>
+      response.writeHead(413, { connection: 'close' }).end('too large'),
+    );
     expect(await send(origin, {}, Buffer.alloc(3_000_000, 'x'))).toMatchObject({ status: 413, body: 'too large' });
   });
 
@@ -91,7 +113,9 @@ describe('the transport', () => {
 
   it('a connection closed before an answer is a connection fault, after its head a truncation', async () => {
     expect((await send(await serveRaw(''))).fault?.kind).toBe('connect');
-    expect((await send(await serveRaw('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf'))).fault?.kind).toBe('truncated');
+    expect((await send(await serveRaw('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf'))).fault?.kind).toBe(
+      'truncated',
+    );
   });
 
   it('silence is a timeout, before the head and in the body', async () => {
@@ -111,7 +135,11 @@ describe('the transport', () => {
     const own = createTransport({ timers: timersOf(clock) });
     const faults: UpstreamFault[] = [];
     for (const connectMs of [300, 20_000]) {
-      own.send({ method: 'POST', origin, path: '/', headers: [], body: Buffer.from('{}') }, { ...NOTHING, onError: (fault) => faults.push(fault) }, { connectMs, firstByteMs: 5_000, idleMs: 5_000 });
+      own.send(
+        { method: 'POST', origin, path: '/', headers: [], body: Buffer.from('{}') },
+        { ...NOTHING, onError: (fault) => faults.push(fault) },
+        { connectMs, firstByteMs: 5_000, idleMs: 5_000 },
+      );
     }
     clock.advance(299);
     expect(faults).toEqual([]);
@@ -130,7 +158,11 @@ describe('the transport', () => {
     const own = createTransport({ timers: timersOf(clock) });
     const origin = await serve((_request, response) => setTimeout(() => response.end('ok'), 50));
     await new Promise<void>((resolve, reject) => {
-      own.send({ method: 'POST', origin, path: '/', headers: [], body: Buffer.from('{}') }, { ...NOTHING, onEnd: resolve, onError: (fault) => reject(new Error(fault.detail)) }, { connectMs: 1_000, firstByteMs: 5_000, idleMs: 5_000 });
+      own.send(
+        { method: 'POST', origin, path: '/', headers: [], body: Buffer.from('{}') },
+        { ...NOTHING, onEnd: resolve, onError: (fault) => reject(new Error(fault.detail)) },
+        { connectMs: 1_000, firstByteMs: 5_000, idleMs: 5_000 },
+      );
       setTimeout(() => clock.advance(5_000), 25);
     });
     expect(clock.pendingTimers()).toBe(0);
@@ -139,7 +171,9 @@ describe('the transport', () => {
 
   it('what is not HTTP, and a head without bounds, is malformed', async () => {
     expect((await send(await serveRaw('hello\r\n\r\n'))).fault?.kind).toBe('malformed');
-    expect((await send(await serveRaw(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(40_000)}\r\n\r\n`))).fault?.kind).toBe('malformed');
+    expect((await send(await serveRaw(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(40_000)}\r\n\r\n`))).fault?.kind).toBe(
+      'malformed',
+    );
   });
 
   it('giving up closes the connection at once and calls nobody any more', async () => {
@@ -152,9 +186,15 @@ describe('the transport', () => {
           { method: 'POST', origin, path: '/', headers: [], body: Buffer.from('{}') },
           {
             onHeaders: () => call.abort(),
-            onData: () => { throw new Error('called after the abort'); },
-            onEnd: () => { throw new Error('called after the abort'); },
-            onError: () => { throw new Error('called after the abort'); },
+            onData: () => {
+              throw new Error('called after the abort');
+            },
+            onEnd: () => {
+              throw new Error('called after the abort');
+            },
+            onError: () => {
+              throw new Error('called after the abort');
+            },
           },
           { connectMs: 1_000, firstByteMs: 5_000, idleMs: 5_000 },
         );

@@ -44,7 +44,10 @@ export interface Transport {
 
 /** What a connection reads ahead while its answer is paused for a slow client; one read is 64 KiB all the same. */
 const READ_AHEAD_BYTES = 16 * 1024;
-/** When an attempt at a connection is given up that no call waits for any more: the longest connect deadline of a policy. */
+/**
+ * When an attempt at a connection is given up that no call waits for any more: the longest connect deadline of a
+ * policy.
+ */
 const SOCKET_CONNECT_MS = 60_000;
 /** `highWaterMark` is the socket's own option; undici passes it on without having it in its types. */
 const CONNECT = { timeout: SOCKET_CONNECT_MS, highWaterMark: READ_AHEAD_BYTES };
@@ -65,8 +68,17 @@ function sentOnce(body: Buffer): Readable {
   return stream;
 }
 
-export function createTransport({ timers = processTimers, keepAliveMs = 60_000, maxHeaderBytes = 64 * 1024 }: TransportOptions = {}): Transport {
-  const agent = new Agent({ connect: CONNECT, keepAliveTimeout: keepAliveMs, maxHeaderSize: maxHeaderBytes, pipelining: 1 });
+export function createTransport({
+  timers = processTimers,
+  keepAliveMs = 60_000,
+  maxHeaderBytes = 64 * 1024,
+}: TransportOptions = {}): Transport {
+  const agent = new Agent({
+    connect: CONNECT,
+    keepAliveTimeout: keepAliveMs,
+    maxHeaderSize: maxHeaderBytes,
+    pipelining: 1,
+  });
   return {
     send(request, handlers, timeouts) {
       const exchange = new Exchange(handlers, timers);
@@ -178,7 +190,13 @@ function faultOfError(error: Error & { code?: string }, answered: boolean): Upst
   const detail = describe(error);
   if (code === 'UND_ERR_HEADERS_TIMEOUT') return { kind: 'timeout', deadline: 'first_byte', detail };
   if (code === 'UND_ERR_BODY_TIMEOUT') return { kind: 'timeout', deadline: 'idle', detail };
-  if (code === 'UND_ERR_HEADERS_OVERFLOW' || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH' || code.startsWith('HPE_') || error.name === 'HTTPParserError') return { kind: 'malformed', detail };
+  if (
+    code === 'UND_ERR_HEADERS_OVERFLOW' ||
+    code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH' ||
+    code.startsWith('HPE_') ||
+    error.name === 'HTTPParserError'
+  )
+    return { kind: 'malformed', detail };
   return { kind: answered ? 'truncated' : 'connect', detail };
 }
 

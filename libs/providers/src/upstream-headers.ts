@@ -1,8 +1,8 @@
 import { HEADER, type InboundCall, type UpstreamTarget } from '@sluice/contracts';
 
 /**
- * Headers of every upstream request. Only what is named here travels: nothing of the caller's own headers but those that
- * the inbound call lists, so its key and its copy of the tenant marker stay behind.
+ * Headers of every upstream request. Only what is named here travels: nothing of the caller's own headers but those
+ * that the inbound call lists, so its key and its copy of the tenant marker stay behind.
  */
 export function upstreamHeaders(call: InboundCall, target: UpstreamTarget, auth: readonly string[]): string[] {
   const headers = [
@@ -21,7 +21,10 @@ export function upstreamHeaders(call: InboundCall, target: UpstreamTarget, auth:
   return headers;
 }
 
-/** Names that a provider's own extra headers may not repeat: what marks the tenant, describes the body or frames the message. */
+/**
+ * Names that a provider's own extra headers may not repeat: what marks the tenant, describes the body or frames the
+ * message.
+ */
 const OURS: ReadonlySet<string> = new Set([
   HEADER.tenantMarker,
   'content-type',

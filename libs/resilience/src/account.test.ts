@@ -4,12 +4,25 @@ import { createAccount } from './account.ts';
 
 function setUp() {
   const clock = createFakeClock(1_000_000);
-  return { clock, account: createAccount({ clock, coolingMs: 1_000, maxCoolingMs: 60_000, refusedRestMs: 30_000, probeTimeoutMs: 10_000 }) };
+  return {
+    clock,
+    account: createAccount({
+      clock,
+      coolingMs: 1_000,
+      maxCoolingMs: 60_000,
+      refusedRestMs: 30_000,
+      probeTimeoutMs: 10_000,
+    }),
+  };
 }
 
 describe('an account that the provider limits', () => {
   it('rests as long as was asked, at most a minute, and a second without a word', () => {
-    for (const [asked, rest] of [[undefined, 1_000], [2_500, 2_500], [900_000, 60_000]] as const) {
+    for (const [asked, rest] of [
+      [undefined, 1_000],
+      [2_500, 2_500],
+      [900_000, 60_000],
+    ] as const) {
       const { clock, account } = setUp();
       account.rateLimited(asked);
       expect(account.state).toEqual({ kind: 'cooling', untilMs: 1_000_000 + rest });
@@ -39,7 +52,7 @@ describe('an account that the provider refuses', () => {
     expect([account.tryUse(), account.refused(403)]).toEqual(['use', true]);
   });
 
-  it('is not taken from everybody by one call\'s 402 or 403 while it serves others, but is when it serves nobody any more', () => {
+  it("is not taken from everybody by one call's 402 or 403 while it serves others, but is when it serves nobody any more", () => {
     const { clock, account } = setUp();
     account.served();
     clock.advance(9_999);
@@ -85,7 +98,10 @@ describe('an account that the provider refuses', () => {
 });
 
 it('never lets two probes go within the probe timeout, and alerts once per episode, whatever happens', () => {
-  const step = fc.record({ what: fc.constantFrom('use', 'refused', 'accepted', 'limited', 'inconclusive'), waitMs: fc.integer({ min: 0, max: 20_000 }) });
+  const step = fc.record({
+    what: fc.constantFrom('use', 'refused', 'accepted', 'limited', 'inconclusive'),
+    waitMs: fc.integer({ min: 0, max: 20_000 }),
+  });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 100 }), (steps) => {
       const { clock, account } = setUp();

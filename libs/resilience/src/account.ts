@@ -5,8 +5,16 @@ export type AccountState =
   | { readonly kind: 'ok' }
   /** The provider limits us: not used before `untilMs`, epoch milliseconds. */
   | { readonly kind: 'cooling'; readonly untilMs: number }
-  /** The provider, or the lack of a secret, refuses us. From `retryAtMs` (epoch milliseconds) on one call at a time tries again. */
-  | { readonly kind: 'refused'; readonly status: number | undefined; readonly sinceMs: number; readonly retryAtMs: number };
+  /**
+   * The provider, or the lack of a secret, refuses us. From `retryAtMs` (epoch milliseconds) on one call at a time
+   * tries again.
+   */
+  | {
+      readonly kind: 'refused';
+      readonly status: number | undefined;
+      readonly sinceMs: number;
+      readonly retryAtMs: number;
+    };
 
 /** What a call may do with an account: use it, try whether it is accepted again, or nothing. */
 export type AccountUse = 'use' | 'probe' | undefined;
@@ -36,8 +44,8 @@ export interface Account {
   restMs(): number;
   rateLimited(retryAfterMs: number | undefined): void;
   /**
-   * A call was refused in a way that speaks of the account. A 402 or 403 changes nothing while the account has just served
-   * another call: it may be about what that one call asked for, and the next ones will tell.
+   * A call was refused in a way that speaks of the account. A 402 or 403 changes nothing while the account has just
+   * served another call: it may be about what that one call asked for, and the next ones will tell.
    *
    * @returns true when this begins an episode: the moment to tell people, once.
    */
@@ -59,7 +67,14 @@ type Inner =
 const OK = { kind: 'ok' } as const;
 
 /** An account that starts well. There is no timer: each rest is computed when somebody looks. */
-export function createAccount({ clock, coolingMs = 1_000, maxCoolingMs = 60_000, refusedRestMs = 30_000, probeTimeoutMs = 60_000, provenMs = 10_000 }: AccountOptions): Account {
+export function createAccount({
+  clock,
+  coolingMs = 1_000,
+  maxCoolingMs = 60_000,
+  refusedRestMs = 30_000,
+  probeTimeoutMs = 60_000,
+  provenMs = 10_000,
+}: AccountOptions): Account {
   let inner: Inner = OK;
   let servedAtMs = -Infinity;
 
@@ -81,7 +96,12 @@ export function createAccount({ clock, coolingMs = 1_000, maxCoolingMs = 60_000,
       if (inner.kind === 'cooling' && restMs() === 0) inner = OK;
       if (inner.kind === 'ok') return OK;
       if (inner.kind === 'cooling') return { kind: 'cooling', untilMs: epochOf(inner.untilMs) };
-      return { kind: 'refused', status: inner.status, sinceMs: epochOf(inner.sinceMs), retryAtMs: epochOf(inner.retryAtMs) };
+      return {
+        kind: 'refused',
+        status: inner.status,
+        sinceMs: epochOf(inner.sinceMs),
+        retryAtMs: epochOf(inner.retryAtMs),
+      };
     },
     get usable() {
       return inner.kind === 'ok' || restMs() === 0;
@@ -107,7 +127,12 @@ export function createAccount({ clock, coolingMs = 1_000, maxCoolingMs = 60_000,
       const now = clock.monotonic();
       const begins = inner.kind !== 'refused';
       if (begins && (status === 402 || status === 403) && now - servedAtMs < provenMs) return false;
-      inner = { kind: 'refused', status, sinceMs: inner.kind === 'refused' ? inner.sinceMs : now, retryAtMs: now + refusedRestMs };
+      inner = {
+        kind: 'refused',
+        status,
+        sinceMs: inner.kind === 'refused' ? inner.sinceMs : now,
+        retryAtMs: now + refusedRestMs,
+      };
       return begins;
     },
     served() {

@@ -2,12 +2,27 @@ import { createFakeClock, type FakeClock } from '@sluice/testing';
 import fc from 'fast-check';
 import { createBreaker, type Breaker, type BreakerChange, type BreakerPass } from './breaker.ts';
 
-const OPTIONS = { failurePercent: 20, windowMs: 30_000, minimumCalls: 20, cooldownMs: 10_000, probes: 3, probeTimeoutMs: 60_000 };
+const OPTIONS = {
+  failurePercent: 20,
+  windowMs: 30_000,
+  minimumCalls: 20,
+  cooldownMs: 10_000,
+  probes: 3,
+  probeTimeoutMs: 60_000,
+};
 
-function setUp(options: Partial<typeof OPTIONS> = {}): { clock: FakeClock; breaker: Breaker; changes: BreakerChange[] } {
+function setUp(options: Partial<typeof OPTIONS> = {}): {
+  clock: FakeClock;
+  breaker: Breaker;
+  changes: BreakerChange[];
+} {
   const clock = createFakeClock(1_000_000);
   const changes: BreakerChange[] = [];
-  return { clock, changes, breaker: createBreaker({ clock, options: { ...OPTIONS, ...options }, onChange: (change) => changes.push(change) }) };
+  return {
+    clock,
+    changes,
+    breaker: createBreaker({ clock, options: { ...OPTIONS, ...options }, onChange: (change) => changes.push(change) }),
+  };
 }
 
 function enter(breaker: Breaker): BreakerPass {
@@ -155,7 +170,8 @@ describe('createBreaker', () => {
 
   it('opens when others meet the failures too, and for a party that is alone', () => {
     const shared = setUp().breaker;
-    for (let i = 0; i < 10; i++) for (const party of ['acme', 'globex']) if (shared.state.kind === 'closed') enterAs(shared, party).fail();
+    for (let i = 0; i < 10; i++)
+      for (const party of ['acme', 'globex']) if (shared.state.kind === 'closed') enterAs(shared, party).fail();
     expect(shared.state.kind).toBe('open');
     const alone = setUp().breaker;
     for (let i = 0; i < OPTIONS.minimumCalls; i++) enterAs(alone, 'acme').fail();
@@ -171,10 +187,19 @@ describe('createBreaker', () => {
   });
 
   it('agrees with a model that keeps every verdict', () => {
-    const step = fc.record({ verdict: fc.constantFrom('succeed', 'succeed', 'fail', 'ignore'), waitMs: fc.integer({ min: 0, max: 1500 }) });
+    const step = fc.record({
+      verdict: fc.constantFrom('succeed', 'succeed', 'fail', 'ignore'),
+      waitMs: fc.integer({ min: 0, max: 1500 }),
+    });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), fc.integer({ min: 10, max: 60 }), (steps, failurePercent) => {
-        const { clock, breaker } = setUp({ failurePercent, minimumCalls: 5, windowMs: 10_000, cooldownMs: 3_000, probes: 2 });
+        const { clock, breaker } = setUp({
+          failurePercent,
+          minimumCalls: 5,
+          windowMs: 10_000,
+          cooldownMs: 3_000,
+          probes: 2,
+        });
         let verdicts: { step: number; failed: boolean }[] = [];
         let state: 'closed' | 'open' | 'half_open' = 'closed';
         let openUntil = 0;
@@ -192,7 +217,8 @@ describe('createBreaker', () => {
             verdicts.push({ step: Math.floor(now / 1000), failed: verdict === 'fail' });
             verdicts = verdicts.filter((one) => one.step > Math.floor(now / 1000) - 10);
             const failures = verdicts.filter(({ failed }) => failed).length;
-            if (verdicts.length >= 5 && failures * 100 >= failurePercent * verdicts.length) [state, openUntil] = ['open', now + 3_000];
+            if (verdicts.length >= 5 && failures * 100 >= failurePercent * verdicts.length)
+              [state, openUntil] = ['open', now + 3_000];
           }
           expect(breaker.state.kind).toBe(state);
         }

@@ -18,7 +18,10 @@ export interface BreakerChange {
   readonly to: BreakerStateKind;
 }
 
-/** Leave to call, to be answered exactly once; later answers, and those from before a change of state, count nothing. */
+/**
+ * Leave to call, to be answered exactly once; later answers, and those from before a change of state, count
+ * nothing.
+ */
 export interface BreakerPass {
   /** True when this call tries whether the provider is well again. */
   readonly probe: boolean;
@@ -64,12 +67,14 @@ type Inner =
   | { readonly kind: 'half_open'; readonly probes: Set<Probe>; succeeded: number };
 
 /**
- * Circuit breaker (Nygard, 2007) of one provider and model. It opens when `failurePercent` of at least `minimumCalls`
- * verdicts within `windowMs` are failures, unless one party alone met them while another was served; after `cooldownMs` it lets at most `probes` calls through at a time, closes
- * when that many have succeeded and opens again at the first failure. A probe without a verdict after `probeTimeoutMs`
- * gives its place to another. There is no timer: the cooldown is computed when somebody looks.
+ * Circuit breaker (Nygard, 2007) of one provider and model. It opens when `failurePercent` of at least
+ * `minimumCalls` verdicts within `windowMs` are failures, unless one party alone met them while another was served;
+ * after `cooldownMs` it lets at most `probes` calls through at a time, closes when that many have succeeded and
+ * opens again at the first failure. A probe without a verdict after `probeTimeoutMs` gives its place to another.
+ * There is no timer: the cooldown is computed when somebody looks.
  *
- * @param onChange hears each change of state, also the one to half-open, which the first call after the cooldown makes.
+ * @param onChange hears each change of state, also the one to half-open, which the first call after the cooldown
+ * makes.
  */
 export function createBreaker({
   clock,
@@ -186,7 +191,12 @@ class Pass implements BreakerPass {
   readonly place: Probe | undefined;
   readonly party: string | undefined;
 
-  constructor(judge: (pass: Pass, verdict: Verdict) => void, born: number, place: Probe | undefined, party: string | undefined) {
+  constructor(
+    judge: (pass: Pass, verdict: Verdict) => void,
+    born: number,
+    place: Probe | undefined,
+    party: string | undefined,
+  ) {
     this.#judge = judge;
     this.born = born;
     this.place = place;

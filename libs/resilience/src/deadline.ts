@@ -38,8 +38,9 @@ export interface AttemptProgress {
 }
 
 /**
- * Which limit strikes first unless something comes, and when. Before the first byte the first-byte limit runs, from then
- * on the idle limit; the call's total always. At the same instant the total is named, because it is not the provider's fault.
+ * Which limit strikes first unless something comes, and when. Before the first byte the first-byte limit runs, from
+ * then on the idle limit; the call's total always. At the same instant the total is named, because it is not the
+ * provider's fault.
  */
 export function nextExpiry(
   { totalAtMs, sentAtMs, lastByteAtMs }: AttemptProgress,

@@ -7,7 +7,8 @@ const requests = (budget: RetryBudget, tenantId: string, count: number): void =>
   for (let i = 0; i < count; i++) budget.recordRequest(tenantId);
 };
 /** How many of so many retries are granted. */
-const granted = (budget: RetryBudget, tenantId: string, count: number): number => Array.from({ length: count }, () => budget.tryRetry(tenantId)).filter(Boolean).length;
+const granted = (budget: RetryBudget, tenantId: string, count: number): number =>
+  Array.from({ length: count }, () => budget.tryRetry(tenantId)).filter(Boolean).length;
 
 describe('createRetryBudget', () => {
   it('lets a tenth of the requests be retries', () => {
@@ -20,7 +21,9 @@ describe('createRetryBudget', () => {
   it('keeps a small reserve for a quiet provider, which one tenant cannot use up, and gives it again after the window', () => {
     const clock = createFakeClock();
     const budget = createRetryBudget({ clock, minimumRetries: 3, tenantMinimum: 2, windowMs: WINDOW_MS });
-    expect([granted(budget, 'acme', 9), granted(budget, 'globex', 9), granted(budget, 'initech', 9)]).toEqual([2, 1, 0]);
+    expect([granted(budget, 'acme', 9), granted(budget, 'globex', 9), granted(budget, 'initech', 9)]).toEqual([
+      2, 1, 0,
+    ]);
     clock.advance(WINDOW_MS);
     expect(budget.tryRetry('acme')).toBe(true);
   });
@@ -48,7 +51,9 @@ describe('createRetryBudget', () => {
     const crowd = createRetryBudget({ clock: createFakeClock() });
     for (let i = 0; i < 100; i++) requests(crowd, `small-${i}`, 5);
     expect(granted(crowd, 'small-0', 50)).toBe(2);
-    expect(Array.from({ length: 40 }, (_, i) => granted(crowd, `small-${i + 1}`, 1))).toEqual(Array<number>(40).fill(1));
+    expect(Array.from({ length: 40 }, (_, i) => granted(crowd, `small-${i + 1}`, 1))).toEqual(
+      Array<number>(40).fill(1),
+    );
   });
 
   it('a tenant with a few calls that all fail takes nothing that another has a right to', () => {
@@ -64,7 +69,10 @@ describe('createRetryBudget', () => {
   const act = fc.oneof(
     fc.record({ kind: fc.constant('requests' as const), tenant, count: fc.integer({ min: 1, max: 40 }) }),
     fc.record({ kind: fc.constant('retries' as const), tenant, count: fc.integer({ min: 1, max: 12 }) }),
-    fc.record({ kind: fc.constant('wait' as const), ms: fc.oneof(fc.integer({ min: 1, max: 4_000 }), fc.constant(11_000)) }),
+    fc.record({
+      kind: fc.constant('wait' as const),
+      ms: fc.oneof(fc.integer({ min: 1, max: 4_000 }), fc.constant(11_000)),
+    }),
   );
 
   it('whatever happens: the bound of the provider holds, nobody goes beyond its own part, and whoever is within it is refused by that bound alone', () => {
@@ -75,25 +83,31 @@ describe('createRetryBudget', () => {
         const events: { step: number; tenantId: string; retry: boolean }[] = [];
         const step = (): number => Math.floor(clock.monotonic() / (WINDOW_MS / 10));
         const count = (retry: boolean, of?: string): number =>
-          events.filter((event) => event.step > step() - 10 && event.retry === retry && (of === undefined || event.tenantId === of)).length;
+          events.filter(
+            (event) => event.step > step() - 10 && event.retry === retry && (of === undefined || event.tenantId === of),
+          ).length;
         const own = (of: string): number => Math.floor(count(false, of) / 10);
         for (const next of acts) {
           if (next.kind === 'wait') clock.advance(next.ms);
-          else for (let i = 0; i < next.count; i++) {
-            const tenantId = next.tenant;
-            if (next.kind === 'requests') budget.recordRequest(tenantId);
-            else {
-              const left = Math.max(3, Math.floor(count(false) / 10)) - count(true);
-              const [mine, made] = [own(tenantId), count(true, tenantId)];
-              const keptForOthers = TENANTS.filter((of) => of !== tenantId).reduce((sum, of) => sum + Math.max(0, own(of) - count(true, of)), 0);
-              const leave = budget.tryRetry(tenantId);
-              if (left <= 0 || made >= Math.max(2, mine)) expect(leave).toBe(false);
-              else if (made < mine) expect(leave).toBe(true);
-              else expect(leave).toBe(left > keptForOthers);
-              if (!leave) continue;
+          else
+            for (let i = 0; i < next.count; i++) {
+              const tenantId = next.tenant;
+              if (next.kind === 'requests') budget.recordRequest(tenantId);
+              else {
+                const left = Math.max(3, Math.floor(count(false) / 10)) - count(true);
+                const [mine, made] = [own(tenantId), count(true, tenantId)];
+                const keptForOthers = TENANTS.filter((of) => of !== tenantId).reduce(
+                  (sum, of) => sum + Math.max(0, own(of) - count(true, of)),
+                  0,
+                );
+                const leave = budget.tryRetry(tenantId);
+                if (left <= 0 || made >= Math.max(2, mine)) expect(leave).toBe(false);
+                else if (made < mine) expect(leave).toBe(true);
+                else expect(leave).toBe(left > keptForOthers);
+                if (!leave) continue;
+              }
+              events.push({ step: step(), tenantId, retry: next.kind === 'retries' });
             }
-            events.push({ step: step(), tenantId, retry: next.kind === 'retries' });
-          }
           const seen = new Set(events.filter((event) => event.step > step() - 10).map((event) => event.tenantId));
           expect(budget.report()).toMatchObject({ requests: count(false), retries: count(true), tenants: seen.size });
         }
@@ -104,16 +118,20 @@ describe('createRetryBudget', () => {
 
   it('of requests made before, in any order of retries, no tenant is refused one that is within its own tenth', () => {
     fc.assert(
-      fc.property(fc.array(fc.integer({ min: 0, max: 200 }), { minLength: TENANTS.length, maxLength: TENANTS.length }), fc.array(tenant, { maxLength: 150 }), (made, tries) => {
-        const budget = createRetryBudget({ clock: createFakeClock() });
-        TENANTS.forEach((tenantId, i) => requests(budget, tenantId, made[i] as number));
-        const left = new Map(TENANTS.map((tenantId, i) => [tenantId, Math.floor((made[i] as number) / 10)]));
-        for (const tenantId of tries) {
-          const leave = budget.tryRetry(tenantId);
-          if ((left.get(tenantId) as number) > 0) expect(leave).toBe(true);
-          left.set(tenantId, (left.get(tenantId) as number) - 1);
-        }
-      }),
+      fc.property(
+        fc.array(fc.integer({ min: 0, max: 200 }), { minLength: TENANTS.length, maxLength: TENANTS.length }),
+        fc.array(tenant, { maxLength: 150 }),
+        (made, tries) => {
+          const budget = createRetryBudget({ clock: createFakeClock() });
+          TENANTS.forEach((tenantId, i) => requests(budget, tenantId, made[i] as number));
+          const left = new Map(TENANTS.map((tenantId, i) => [tenantId, Math.floor((made[i] as number) / 10)]));
+          for (const tenantId of tries) {
+            const leave = budget.tryRetry(tenantId);
+            if ((left.get(tenantId) as number) > 0) expect(leave).toBe(true);
+            left.set(tenantId, (left.get(tenantId) as number) - 1);
+          }
+        },
+      ),
       { numRuns: 300 },
     );
   });

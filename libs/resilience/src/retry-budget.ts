@@ -9,11 +9,17 @@ export interface RetryBudgetOptions {
   readonly windowMs?: number;
   /** Retries per window that are allowed whatever the traffic, so that a quiet provider's calls are retried too. */
   readonly minimumRetries?: number;
-  /** Retries per window that a tenant may make whatever its traffic, of what nobody has a right to. Fewer than `minimumRetries`, or one could have them all. */
+  /**
+   * Retries per window that a tenant may make whatever its traffic, of what nobody has a right to. Fewer than
+   * `minimumRetries`, or one could have them all.
+   */
   readonly tenantMinimum?: number;
 }
 
-/** Keeps retries from multiplying the load on a provider in trouble, and one tenant's failures from using up the retries of all; one per provider. */
+/**
+ * Keeps retries from multiplying the load on a provider in trouble, and one tenant's failures from using up the
+ * retries of all; one per provider.
+ */
 export interface RetryBudget {
   /** Counts a first attempt. */
   recordRequest(tenantId: string): void;
@@ -24,18 +30,25 @@ export interface RetryBudget {
 }
 
 /**
- * Retry budget (as in Finagle and the SRE book): within `windowMs`, at most `percent` of the first attempts, and at least
- * `minimumRetries`, may be retries, of all tenants together.
+ * Retry budget (as in Finagle and the SRE book): within `windowMs`, at most `percent` of the first attempts, and at
+ * least `minimumRetries`, may be retries, of all tenants together.
  *
- * Within it a tenant's own are `percent` of its own first attempts, in whole retries. Whoever has made fewer is refused only by the provider's
- * bound. Beyond them a tenant may make up to `tenantMinimum` in all, of what is left when all tenants' unused own is kept for
- * them: mostly the parts of a retry of those with few requests, and `minimumRetries` at a quiet provider. So no failing
- * tenant takes what another has at that time.
+ * Within it a tenant's own are `percent` of its own first attempts, in whole retries. Whoever has made fewer is
+ * refused only by the provider's bound. Beyond them a tenant may make up to `tenantMinimum` in all, of what is left
+ * when all tenants' unused own is kept for them: mostly the parts of a retry of those with few requests, and
+ * `minimumRetries` at a quiet provider. So no failing tenant takes what another has at that time.
  */
-export function createRetryBudget({ clock, percent = 10, windowMs = 10_000, minimumRetries = 3, tenantMinimum = 2 }: RetryBudgetOptions): RetryBudget {
+export function createRetryBudget({
+  clock,
+  percent = 10,
+  windowMs = 10_000,
+  minimumRetries = 3,
+  tenantMinimum = 2,
+}: RetryBudgetOptions): RetryBudget {
   const window = new EventWindow(windowMs);
   const tenants = new TenantRetries(windowMs, percent);
-  const allowed = (nowMs: number): number => Math.max(minimumRetries, Math.floor((window.first(nowMs) * percent) / 100));
+  const allowed = (nowMs: number): number =>
+    Math.max(minimumRetries, Math.floor((window.first(nowMs) * percent) / 100));
   return {
     recordRequest(tenantId) {
       const now = clock.monotonic();

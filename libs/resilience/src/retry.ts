@@ -17,7 +17,14 @@ export interface RetryDelayInput {
  * between 0 and base × 2^(attempt - 1), and never less than the provider asked for. `undefined` when the deadline would
  * pass meanwhile.
  */
-export function nextDelay({ attempt, baseDelayMs, maxDelayMs, retryAfterMs, remainingMs, random }: RetryDelayInput): number | undefined {
+export function nextDelay({
+  attempt,
+  baseDelayMs,
+  maxDelayMs,
+  retryAfterMs,
+  remainingMs,
+  random,
+}: RetryDelayInput): number | undefined {
   const ceiling = Math.min(maxDelayMs, baseDelayMs * 2 ** (attempt - 1));
   const asked = Math.min(maxDelayMs, Math.max(0, retryAfterMs ?? 0));
   const delay = Math.ceil(Math.max(asked, Math.floor(random() * ceiling)));

@@ -16,9 +16,10 @@ class TenantUse {
 }
 
 /**
- * Counts requests and retries of each tenant over the same sub-windows as `EventWindow`, and what all of them together may
- * still retry of their own share. Pure: time, on a monotonic clock, is a parameter. A tenant is kept while the window holds
- * anything of it. An event costs one look-up in a map; what a sub-window held is forgotten at the cost of what was done in it.
+ * Counts requests and retries of each tenant over the same sub-windows as `EventWindow`, and what all of them
+ * together may still retry of their own share. Pure: time, on a monotonic clock, is a parameter. A tenant is kept
+ * while the window holds anything of it. An event costs one look-up in a map; what a sub-window held is forgotten
+ * at the cost of what was done in it.
  */
 export class TenantRetries {
   readonly #bucketMs: number;

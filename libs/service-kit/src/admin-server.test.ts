@@ -6,7 +6,12 @@ describe('startAdminServer', () => {
     const metrics = createMetrics({ service: 's' });
     metrics.counter('a_total', 'a').inc();
     let ready = false;
-    const admin = await startAdminServer({ host: '127.0.0.1', port: 0, metrics, ready: () => ({ ready, detail: { snapshot: 'none yet' } }) });
+    const admin = await startAdminServer({
+      host: '127.0.0.1',
+      port: 0,
+      metrics,
+      ready: () => ({ ready, detail: { snapshot: 'none yet' } }),
+    });
     try {
       expect(await (await fetch(`${admin.url}/metrics`)).text()).toContain('a_total{service="s"} 1');
       expect((await fetch(`${admin.url}/health`)).status).toBe(200);

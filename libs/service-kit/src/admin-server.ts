@@ -16,8 +16,8 @@ export interface AdminOptions {
 }
 
 /**
- * The private port of a service: `/metrics` in Prometheus text, `/health` (200 while the process lives), `/ready` (200 or
- * 503 with the detail).
+ * The private port of a service: `/metrics` in Prometheus text, `/health` (200 while the process lives), `/ready`
+ * (200 or 503 with the detail).
  */
 export function startAdminServer({ host, port, metrics, ready }: AdminOptions): Promise<Listening> {
   const server = createServer((req, res) => {

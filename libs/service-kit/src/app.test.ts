@@ -6,10 +6,17 @@ import { createLogger } from './logger.ts';
 import { parseBody, parseQuery, ProblemError } from './problem.ts';
 
 const lines: string[] = [];
-const logger = createLogger({ service: 'test', level: 'info', destination: { write: (line) => void lines.push(line) } });
+const logger = createLogger({
+  service: 'test',
+  level: 'info',
+  destination: { write: (line) => void lines.push(line) },
+});
 let open: Listening | undefined;
 
-async function serve(routes: (app: Express) => void, options: { allowedHosts?: string[]; jsonLimit?: number } = {}): Promise<string> {
+async function serve(
+  routes: (app: Express) => void,
+  options: { allowedHosts?: string[]; jsonLimit?: number } = {},
+): Promise<string> {
   const app = createApp({ logger, ...options });
   routes(app);
   finishApp(app, { logger });
@@ -24,14 +31,20 @@ afterEach(async () => {
 });
 
 const Body = z.strictObject({ limits: z.object({ burst: z.int() }) });
-const post = (url: string, body: string) => fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+const post = (url: string, body: string) =>
+  fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
 
 describe('createApp and finishApp', () => {
   it('answers an unknown route with a problem that carries the request id of the header', async () => {
     const res = await fetch(`${await serve(() => {})}/nothing`);
     expect(res.status).toBe(404);
     expect(res.headers.get('content-type')).toContain('application/problem+json');
-    expect(await res.json()).toEqual({ type: 'about:blank', title: 'Not found', status: 404, request_id: res.headers.get('x-request-id') });
+    expect(await res.json()).toEqual({
+      type: 'about:blank',
+      title: 'Not found',
+      status: 404,
+      request_id: res.headers.get('x-request-id'),
+    });
   });
 
   it('never lets a caller choose the request id', async () => {
@@ -62,14 +75,18 @@ describe('createApp and finishApp', () => {
   });
 
   it('answers broken JSON, an oversized body and a missing body as the client’s fault', async () => {
-    const url = await serve((app) => app.post('/x', (req, res) => void res.json(parseBody(Body, req))), { jsonLimit: 200 });
+    const url = await serve((app) => app.post('/x', (req, res) => void res.json(parseBody(Body, req))), {
+      jsonLimit: 200,
+    });
     expect((await post(`${url}/x`, '{')).status).toBe(400);
     expect((await post(`${url}/x`, JSON.stringify('a'.repeat(300)))).status).toBe(413);
     expect((await fetch(`${url}/x`, { method: 'POST' })).status).toBe(400);
   });
 
   it('refuses wrong query parameters by name', async () => {
-    const url = await serve((app) => app.get('/x', (req, res) => void res.json(parseQuery(z.strictObject({ limit: z.coerce.number() }), req))));
+    const url = await serve((app) =>
+      app.get('/x', (req, res) => void res.json(parseQuery(z.strictObject({ limit: z.coerce.number() }), req))),
+    );
     expect(await (await fetch(`${url}/x?limit=a`)).json()).toMatchObject({ status: 400, errors: [{ path: 'limit' }] });
     expect(await (await fetch(`${url}/x?limit=4`)).json()).toEqual({ limit: 4 });
   });

@@ -8,7 +8,10 @@ export interface AppOptions {
   logger: Logger;
   /** `Host` headers to answer, lower case; an entry without a port allows every port. All hosts when absent. */
   allowedHosts?: readonly string[];
-  /** Largest JSON body, as Express reads it. Default `100kb`; false where the routes read bodies themselves, after they know the caller. */
+  /**
+   * Largest JSON body, as Express reads it. Default `100kb`; false where the routes read bodies themselves, after
+   * they know the caller.
+   */
   jsonLimit?: string | number | false;
   clock?: Clock;
 }
@@ -92,9 +95,13 @@ export function sendProblem(res: Response, problem: ProblemError): void {
 /** What a client may know of a fault: ours as it is, Express's 4xx by its status, anything else nothing. */
 function toProblem(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error;
-  const { status, type } = (typeof error === 'object' && error !== null ? error : {}) as { status?: unknown; type?: unknown };
+  const { status, type } = (typeof error === 'object' && error !== null ? error : {}) as {
+    status?: unknown;
+    type?: unknown;
+  };
   if (type === 'entity.parse.failed') return new ProblemError(400, 'The request body is not valid JSON');
   if (type === 'entity.too.large') return new ProblemError(413, 'The request body is too large');
-  if (typeof status === 'number' && status >= 400 && status < 500) return new ProblemError(status, 'The request could not be understood');
+  if (typeof status === 'number' && status >= 400 && status < 500)
+    return new ProblemError(status, 'The request could not be understood');
   return new ProblemError(500, 'Internal error', { cause: error });
 }

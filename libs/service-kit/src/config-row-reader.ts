@@ -21,15 +21,21 @@ type ParseRow = (row: unknown) => z.ZodSafeParseResult<unknown>;
 export type ConfigRowReader = <T extends ConfigTable>(table: T, id: string, row: unknown) => ConfigRow<T> | undefined;
 
 /**
- * A reader of many rows. Parts that are equal are validated once and are one object in all rows that have them, which is
- * most of the time and half of the memory of many workspaces. It takes over the rows that it is given.
+ * A reader of many rows. Parts that are equal are validated once and are one object in all rows that have them,
+ * which is most of the time and half of the memory of many workspaces. It takes over the rows that it is given.
  */
 export function createConfigRowReader(logger: { error(fields: object, message: string): void }): ConfigRowReader {
-  const parsers = Object.fromEntries(CONFIG_TABLES.map((table) => [table, parserOf(table)])) as Record<ConfigTable, ParseRow>;
+  const parsers = Object.fromEntries(CONFIG_TABLES.map((table) => [table, parserOf(table)])) as Record<
+    ConfigTable,
+    ParseRow
+  >;
   return <T extends ConfigTable>(table: T, id: string, row: unknown) => {
     const parsed = parsers[table](row);
     if (parsed.success) return parsed.data as ConfigRow<T>;
-    logger.error({ table, id, reason: z.prettifyError(parsed.error).slice(0, 500) }, 'configuration row left out: it is not valid');
+    logger.error(
+      { table, id, reason: z.prettifyError(parsed.error).slice(0, 500) },
+      'configuration row left out: it is not valid',
+    );
     return undefined;
   };
 }
@@ -78,8 +84,8 @@ function createPartReader(schema: z.ZodType): (part: unknown) => unknown {
 }
 
 /**
- * The row itself where parsing added nothing: what JSON.parse made has exactly the room that it needs, what grew field by
- * field has more.
+ * The row itself where parsing added nothing: what JSON.parse made has exactly the room that it needs, what grew
+ * field by field has more.
  */
 function compact(row: Fields, parsed: Fields): Fields {
   const names = Object.keys(parsed);

@@ -17,7 +17,9 @@ export function loadConfig<S extends z.ZodType>(schema: S, env: Record<string, s
   const sentences = parsed.error.issues.map((issue) => {
     const name = issue.path.join('.');
     if (name === '') return `${issue.message}.`;
-    return given[String(issue.path[0])] === undefined ? `${name} is not set.` : `${name} is not valid: ${issue.message}.`;
+    return given[String(issue.path[0])] === undefined
+      ? `${name} is not set.`
+      : `${name} is not valid: ${issue.message}.`;
   });
   throw new ConfigError([...new Set(sentences)].join(' '));
 }

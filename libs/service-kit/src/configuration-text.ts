@@ -42,6 +42,7 @@ export function writtenSnapshot(snapshot: ConfigSnapshot): WrittenConfiguration 
 /** The event `snapshot` as it goes over the wire, each line of the text in a `data:` line of its own. */
 export function snapshotFrame(snapshot: ConfigSnapshot): Buffer {
   const pieces = [Buffer.from('event: snapshot\ndata: ')];
-  for (const piece of configurationText(writtenSnapshot(snapshot))) pieces.push(Buffer.from(piece.replaceAll('\n', '\ndata: ')));
+  for (const piece of configurationText(writtenSnapshot(snapshot)))
+    pieces.push(Buffer.from(piece.replaceAll('\n', '\ndata: ')));
   return Buffer.concat([...pieces, Buffer.from('\n\n')]);
 }

@@ -1,4 +1,7 @@
-/** All but what a JSON string may not hold as it is: quotes, backslashes, control characters, halves of surrogate pairs. */
+/**
+ * All but what a JSON string may not hold as it is: quotes, backslashes, control characters, halves of surrogate
+ * pairs.
+ */
 const UNSAFE = /[^\x20\x21\x23-\x5b\x5d-\ud7ff\ue000-\uffff]/;
 
 /** The same text as `JSON.stringify` gives for a string; for the many that need no escapes, without its cost. */

@@ -15,9 +15,19 @@ describe('createLineLog', () => {
     expect(written).toEqual([]);
     log.flush();
     expect(written).toHaveLength(1);
-    const lines = (written[0] ?? '').trimEnd().split('\n').map((line) => JSON.parse(line) as unknown);
+    const lines = (written[0] ?? '')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as unknown);
     expect(lines).toEqual([
-      { level: 'info', time: '2023-11-14T22:13:20.123Z', service: 'gateway', key_id: 'k', name: 'a "b" \u2603', msg: 'call' },
+      {
+        level: 'info',
+        time: '2023-11-14T22:13:20.123Z',
+        service: 'gateway',
+        key_id: 'k',
+        name: 'a "b" \u2603',
+        msg: 'call',
+      },
       { level: 'info', time: '2023-11-14T22:13:20.124Z', service: 'gateway', key_id: 'l', msg: 'call' },
     ]);
   });
@@ -28,7 +38,11 @@ describe('createLineLog', () => {
     for (let i = 0; i < 500; i += 1) log.info(`"i":${i},"text":"${'\u2603'.repeat((i * 97) % 1_000)}"`, 0, 'call');
     log.info(`"i":500,"text":"${'x'.repeat(100_000)}"`, 0, 'call');
     log.flush();
-    const found = written.join('').trimEnd().split('\n').map((line) => (JSON.parse(line) as { i: number }).i);
+    const found = written
+      .join('')
+      .trimEnd()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { i: number }).i);
     expect(found).toEqual(Array.from({ length: 501 }, (_, i) => i));
   });
 
@@ -44,7 +58,21 @@ describe('createLineLog', () => {
 });
 
 describe('jsonString', () => {
-  it.each(['', 'plain', 'a"b', 'a\\b', 'a\nb', '\u0000', '\u001f', '\u007f', '\u2028', 'snow \u2603', 'pair \ud83d\ude00', 'half \ud83d', 'other half \ude00'])('writes %j as JSON.stringify does', (text) => {
+  it.each([
+    '',
+    'plain',
+    'a"b',
+    'a\\b',
+    'a\nb',
+    '\u0000',
+    '\u001f',
+    '\u007f',
+    '\u2028',
+    'snow \u2603',
+    'pair \ud83d\ude00',
+    'half \ud83d',
+    'other half \ude00',
+  ])('writes %j as JSON.stringify does', (text) => {
     expect(jsonString(text)).toBe(JSON.stringify(text));
   });
 });

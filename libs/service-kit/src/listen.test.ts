@@ -35,7 +35,9 @@ describe('listen', () => {
 
   it('says in one sentence which port is taken', async () => {
     const first = await start(express());
-    await expect(listen(express(), { host: '127.0.0.1', port: first.port })).rejects.toThrow(`Port ${first.port} on 127.0.0.1 is already taken`);
+    await expect(listen(express(), { host: '127.0.0.1', port: first.port })).rejects.toThrow(
+      `Port ${first.port} on 127.0.0.1 is already taken`,
+    );
     await first.close();
   });
 

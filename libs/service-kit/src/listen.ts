@@ -37,7 +37,10 @@ export function listen(app: Express, options: ListenOptions): Promise<Listening>
   return listenOn(server, options);
 }
 
-/** Makes `new C(...)` build what `Base` builds, with `prototype` from its birth. `Base` is one of node:http's callable constructors. */
+/**
+ * Makes `new C(...)` build what `Base` builds, with `prototype` from its birth. `Base` is one of node:http's
+ * callable constructors.
+ */
 function constructorFor<B extends typeof IncomingMessage | typeof ServerResponse>(Base: B, prototype: object): B {
   function Constructed(this: object, ...args: unknown[]): void {
     Reflect.apply(Base, this, args);
@@ -49,7 +52,9 @@ function constructorFor<B extends typeof IncomingMessage | typeof ServerResponse
 /** Binds any `node:http` server and gives it the close that services need. */
 export async function listenOn(server: Server, { host, port, graceMs = 3000 }: ListenOptions): Promise<Listening> {
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(new Error(bindFault(error, host, port), { cause: error })));
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      reject(new Error(bindFault(error, host, port), { cause: error })),
+    );
     server.listen(port, host, () => resolve());
   });
   const bound = (server.address() as AddressInfo).port;

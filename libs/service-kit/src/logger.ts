@@ -3,8 +3,22 @@ import { pino, stdTimeFunctions, type DestinationStream, type Logger } from 'pin
 export type { Logger };
 
 /** Fields that are never written, wherever a request or its headers are logged. */
-const SECRET_FIELDS = ['authorization', 'cookie', 'password', 'token', 'key', 'secret', '["x-api-key"]', '["set-cookie"]', '["x-sluice-principal"]'];
-const REDACT = SECRET_FIELDS.flatMap((name) => [name, name.startsWith('[') ? `*${name}` : `*.${name}`, name.startsWith('[') ? `*.headers${name}` : `*.headers.${name}`]);
+const SECRET_FIELDS = [
+  'authorization',
+  'cookie',
+  'password',
+  'token',
+  'key',
+  'secret',
+  '["x-api-key"]',
+  '["set-cookie"]',
+  '["x-sluice-principal"]',
+];
+const REDACT = SECRET_FIELDS.flatMap((name) => [
+  name,
+  name.startsWith('[') ? `*${name}` : `*.${name}`,
+  name.startsWith('[') ? `*.headers${name}` : `*.headers.${name}`,
+]);
 
 export interface LoggerOptions {
   /** Stands in every line. */

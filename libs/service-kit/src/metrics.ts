@@ -8,7 +8,12 @@ export interface Metrics {
   counter<L extends string>(name: string, help: string, labels?: readonly L[]): Counter<L>;
   gauge<L extends string>(name: string, help: string, labels?: readonly L[]): Gauge<L>;
   /** `buckets` are upper bounds in the unit that the name ends in, ascending. */
-  histogram<L extends string>(name: string, help: string, labels: readonly L[], buckets: readonly number[]): Histogram<L>;
+  histogram<L extends string>(
+    name: string,
+    help: string,
+    labels: readonly L[],
+    buckets: readonly number[],
+  ): Histogram<L>;
   /** Prometheus text exposition. */
   text(): Promise<string>;
 }
@@ -29,7 +34,8 @@ export function createMetrics({ service, processMetrics = false }: MetricsOption
     registry,
     counter: (name, help, labels = []) => new client.Counter({ name, help, labelNames: [...labels], registers }),
     gauge: (name, help, labels = []) => new client.Gauge({ name, help, labelNames: [...labels], registers }),
-    histogram: (name, help, labels, buckets) => new client.Histogram({ name, help, labelNames: [...labels], buckets: [...buckets], registers }),
+    histogram: (name, help, labels, buckets) =>
+      new client.Histogram({ name, help, labelNames: [...labels], buckets: [...buckets], registers }),
     text: () => registry.metrics(),
   };
 }
@@ -37,7 +43,10 @@ export function createMetrics({ service, processMetrics = false }: MetricsOption
 /** What stands for every value beyond a label's bound. */
 export const OTHER_LABEL = 'other';
 
-/** Keeps a label to a bounded set: the first `limit` distinct values stand for themselves, every later one is `other`. */
+/**
+ * Keeps a label to a bounded set: the first `limit` distinct values stand for themselves, every later one is
+ * `other`.
+ */
 export function boundedLabel(limit = 200): (value: string) => string {
   const seen = new Set<string>();
   return (value) => {

@@ -8,7 +8,14 @@ const API: ApiDescription = {
   title: 'Things <api>',
   description: 'Things.',
   routes: [
-    { method: 'get', path: '/api/things/:id', summary: 'One thing', auth: 'session', query: z.object({ full: z.string().optional() }), response: z.object({ id: z.string() }) },
+    {
+      method: 'get',
+      path: '/api/things/:id',
+      summary: 'One thing',
+      auth: 'session',
+      query: z.object({ full: z.string().optional() }),
+      response: z.object({ id: z.string() }),
+    },
     { method: 'delete', path: '/api/things/:id', summary: 'Remove', auth: 'service', status: 204 },
   ],
 };
@@ -19,7 +26,14 @@ describe('openApiDocument', () => {
       openapi: '3.1.0',
       paths: {
         '/api/things/{id}': {
-          get: { parameters: [{ name: 'id', in: 'path' }, { name: 'full', in: 'query', required: false }], security: [{ session: [] }], responses: { 200: {}, default: {} } },
+          get: {
+            parameters: [
+              { name: 'id', in: 'path' },
+              { name: 'full', in: 'query', required: false },
+            ],
+            security: [{ session: [] }],
+            responses: { 200: {}, default: {} },
+          },
           delete: { security: [{ service: [] }], responses: { 204: {} } },
         },
       },

@@ -27,7 +27,11 @@ export interface ApiDescription {
 }
 
 /** An OpenAPI 3.1 document; every route also answers the RFC 9457 problem. */
-export function openApiDocument({ title, description, routes }: ApiDescription): ApiDocument & { readonly openapi: string; readonly components: object } {
+export function openApiDocument({
+  title,
+  description,
+  routes,
+}: ApiDescription): ApiDocument & { readonly openapi: string; readonly components: object } {
   const paths: Record<string, Record<string, object>> = {};
   for (const route of routes) {
     const path = route.path.replace(/:(\w+)/g, '{$1}');
@@ -44,18 +48,31 @@ export function openApiDocument({ title, description, routes }: ApiDescription):
   };
 }
 
-const WHO: Record<ApiRoute['auth'], string> = { none: 'Anybody.', session: 'A signed-in person.', service: 'A service with its token.' };
+const WHO: Record<ApiRoute['auth'], string> = {
+  none: 'Anybody.',
+  session: 'A signed-in person.',
+  service: 'A service with its token.',
+};
 
 function operation(route: ApiRoute): object {
-  const pathNames = [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: { type: 'string' } }));
-  const querySchema = route.query === undefined ? undefined : (jsonSchema(route.query) as { properties?: object; required?: string[] });
+  const pathNames = [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }));
+  const querySchema =
+    route.query === undefined ? undefined : (jsonSchema(route.query) as { properties?: object; required?: string[] });
   const queryNames = Object.entries(querySchema?.properties ?? {}).map(([name, schema]) => ({
     name,
     in: 'query',
     required: querySchema?.required?.includes(name) ?? false,
     schema: schema as object,
   }));
-  const good = { description: route.summary, ...(route.response === undefined ? {} : { content: json(jsonSchema(route.response)) }) };
+  const good = {
+    description: route.summary,
+    ...(route.response === undefined ? {} : { content: json(jsonSchema(route.response)) }),
+  };
   return {
     summary: route.summary,
     description: route.who ?? WHO[route.auth],
@@ -64,7 +81,10 @@ function operation(route: ApiRoute): object {
     ...(route.body === undefined ? {} : { requestBody: { required: true, content: json(jsonSchema(route.body)) } }),
     responses: {
       [String(route.status ?? 200)]: good,
-      default: { description: 'Problem (RFC 9457)', content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } } },
+      default: {
+        description: 'Problem (RFC 9457)',
+        content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+      },
     },
   };
 }

@@ -5,8 +5,8 @@ const pool = Buffer.allocUnsafe(POOL_BYTES);
 let used = POOL_BYTES;
 
 /**
- * Random bytes from a pool that is filled at once, because a call for a few bytes costs as much as one for thousands. For ids
- * only: the bytes of a secret would stay in memory.
+ * Random bytes from a pool that is filled at once, because a call for a few bytes costs as much as one for
+ * thousands. For ids only: the bytes of a secret would stay in memory.
  *
  * @param size at most 8192; the result is a copy.
  */

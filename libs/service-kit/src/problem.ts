@@ -10,9 +10,15 @@ export interface ProblemExtra {
   /** What a person can do about it; public. */
   detail?: string;
   errors?: FieldFault[];
-  /** Name of the kind of problem, for programs; the answer's `type` is `urn:sluice:problem:<name>`. `about:blank` when absent. */
+  /**
+   * Name of the kind of problem, for programs; the answer's `type` is `urn:sluice:problem:<name>`. `about:blank`
+   * when absent.
+   */
   type?: string;
-  /** Of a row that somebody else has changed: the version that the caller has seen, and the one that is current (null: gone). */
+  /**
+   * Of a row that somebody else has changed: the version that the caller has seen, and the one that is current
+   * (null: gone).
+   */
   versions?: { yours: number; current: number | null };
   headers?: Record<string, string>;
   cause?: unknown;
@@ -51,7 +57,9 @@ export function fieldFaults(error: z.ZodError): FieldFault[] {
  */
 export function parseBody<S extends z.ZodType>(schema: S, req: Pick<Request, 'body'>): z.output<S> {
   if (req.body === undefined) {
-    throw new ProblemError(400, 'The request has no JSON body', { detail: 'Send a JSON body with content-type application/json.' });
+    throw new ProblemError(400, 'The request has no JSON body', {
+      detail: 'Send a JSON body with content-type application/json.',
+    });
   }
   return parseAs(schema, req.body, 'The request body is not valid');
 }

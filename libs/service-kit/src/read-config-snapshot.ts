@@ -9,10 +9,16 @@ const Envelope = z.object({ version: z.int().min(1) }).catchall(z.unknown());
  *
  * @throws ZodError when it is not a snapshot at all.
  */
-export function readConfigSnapshot(value: unknown, logger: { error(fields: object, message: string): void }): ConfigSnapshot {
+export function readConfigSnapshot(
+  value: unknown,
+  logger: { error(fields: object, message: string): void },
+): ConfigSnapshot {
   const envelope = Envelope.parse(value);
   const read = createConfigRowReader(logger);
-  const tables = Object.fromEntries(CONFIG_TABLES.map((table) => [table, {}])) as Record<ConfigTable, Record<string, unknown>>;
+  const tables = Object.fromEntries(CONFIG_TABLES.map((table) => [table, {}])) as Record<
+    ConfigTable,
+    Record<string, unknown>
+  >;
   for (const table of CONFIG_TABLES) {
     for (const [id, value] of Object.entries(z.record(z.string(), z.unknown()).parse(envelope[table]))) {
       const row = read(table, id, value);

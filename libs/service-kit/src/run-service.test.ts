@@ -8,7 +8,11 @@ function fakeHost() {
   let text = '';
   let resolveExit: (code: number) => void = () => {};
   const exited = new Promise<number>((resolve) => (resolveExit = resolve));
-  const host = { on: emitter.on.bind(emitter), exit: (code: number) => resolveExit(code), stderr: { write: (t: string) => void (text += t) } };
+  const host = {
+    on: emitter.on.bind(emitter),
+    exit: (code: number) => resolveExit(code),
+    stderr: { write: (t: string) => void (text += t) },
+  };
   return { host, emitter, exited, stderr: () => text };
 }
 
@@ -32,7 +36,13 @@ describe('runService', () => {
 
   it('exits 1 when the drain takes longer than allowed', async () => {
     const { host, emitter, exited } = fakeHost();
-    await runService({ name: 'x', logger, host, drainMs: 5, start: async () => ({ close: () => new Promise(() => {}) }) });
+    await runService({
+      name: 'x',
+      logger,
+      host,
+      drainMs: 5,
+      start: async () => ({ close: () => new Promise(() => {}) }),
+    });
     emitter.emit('SIGTERM');
     // The drain timer alone does not keep a process alive; the test does.
     const alive = setInterval(() => {}, 1000);
@@ -42,7 +52,12 @@ describe('runService', () => {
 
   it('exits 1 when closing fails', async () => {
     const { host, emitter, exited } = fakeHost();
-    await runService({ name: 'x', logger, host, start: async () => ({ close: () => Promise.reject(new Error('no')) }) });
+    await runService({
+      name: 'x',
+      logger,
+      host,
+      start: async () => ({ close: () => Promise.reject(new Error('no')) }),
+    });
     emitter.emit('SIGTERM');
     expect(await exited).toBe(1);
   });

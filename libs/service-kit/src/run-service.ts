@@ -22,7 +22,13 @@ export interface RunServiceOptions {
  * Runs a service until a signal. Exit codes: 0 after a clean stop, 1 after a failed boot (one sentence on standard
  * error), a drain that took too long, or a fault that nothing caught.
  */
-export async function runService({ name, logger, start, drainMs = 10_000, host = process }: RunServiceOptions): Promise<void> {
+export async function runService({
+  name,
+  logger,
+  start,
+  drainMs = 10_000,
+  host = process,
+}: RunServiceOptions): Promise<void> {
   let running: { close(): Promise<void> } | undefined;
   let stopping = false;
 

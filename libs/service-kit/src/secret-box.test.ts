@@ -22,7 +22,8 @@ describe('a secret at rest', () => {
       altered.writeUInt8((altered.readUInt8(i) + 1) % 256, i);
       expect(box.open(altered.toString('base64'))).toBeUndefined();
     }
-    for (const junk of ['', 'AQ==', 'not base64 at all', bytes.subarray(0, 20).toString('base64')]) expect(box.open(junk)).toBeUndefined();
+    for (const junk of ['', 'AQ==', 'not base64 at all', bytes.subarray(0, 20).toString('base64')])
+      expect(box.open(junk)).toBeUndefined();
   });
 
   it('is still read after the key was replaced, while the old one is given behind the new one', () => {

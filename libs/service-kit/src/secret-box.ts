@@ -3,7 +3,10 @@ import { readFileSync } from 'node:fs';
 
 /** Encrypts and decrypts secrets at rest: AES-256-GCM under the stack's data key. */
 export interface SecretBox {
-  /** The text as base64: version, key fingerprint, nonce, tag, ciphertext. The same text is another ciphertext each time. */
+  /**
+   * The text as base64: version, key fingerprint, nonce, tag, ciphertext. The same text is another ciphertext each
+   * time.
+   */
   seal(text: string): string;
   /** Undefined for what was sealed under a key that is not here, was altered, or was never sealed. */
   open(sealed: string): string | undefined;
@@ -25,14 +28,17 @@ const CONTEXT = Buffer.from('sluice secret 1');
 export function createSecretBox(keys: readonly Buffer[]): SecretBox {
   const [first] = keys;
   if (first === undefined) throw new RangeError('a data key is needed');
-  for (const key of keys) if (key.length !== KEY_BYTES) throw new RangeError(`a data key has ${KEY_BYTES} bytes, not ${key.length}`);
+  for (const key of keys)
+    if (key.length !== KEY_BYTES) throw new RangeError(`a data key has ${KEY_BYTES} bytes, not ${key.length}`);
   const byPrint = new Map(keys.toReversed().map((key) => [fingerprint(key).toString('hex'), key]));
   return {
     seal: (text) => {
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv('aes-256-gcm', first, nonce).setAAD(CONTEXT);
       const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
-      return Buffer.concat([Buffer.of(VERSION), fingerprint(first), nonce, cipher.getAuthTag(), body]).toString('base64');
+      return Buffer.concat([Buffer.of(VERSION), fingerprint(first), nonce, cipher.getAuthTag(), body]).toString(
+        'base64',
+      );
     },
     open: (sealed) => {
       const bytes = Buffer.from(sealed, 'base64');
@@ -40,7 +46,9 @@ export function createSecretBox(keys: readonly Buffer[]): SecretBox {
       const key = byPrint.get(bytes.subarray(1, HEAD_BYTES).toString('hex'));
       if (key === undefined) return undefined;
       const tagAt = HEAD_BYTES + NONCE_BYTES;
-      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(HEAD_BYTES, tagAt), { authTagLength: TAG_BYTES }).setAAD(CONTEXT);
+      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(HEAD_BYTES, tagAt), {
+        authTagLength: TAG_BYTES,
+      }).setAAD(CONTEXT);
       decipher.setAuthTag(bytes.subarray(tagAt, tagAt + TAG_BYTES));
       try {
         return Buffer.concat([decipher.update(bytes.subarray(tagAt + TAG_BYTES)), decipher.final()]).toString('utf8');
@@ -62,12 +70,19 @@ function fingerprint(key: Buffer): Buffer {
  *
  * @throws RangeError with one sentence, never with the value.
  */
-export function secretBoxFrom(env: { readonly key?: string | undefined; readonly file?: string | undefined }): SecretBox | undefined {
-  if (env.key !== undefined && env.file !== undefined) throw new RangeError('Give either SLUICE_DATA_KEY or SLUICE_DATA_KEY_FILE, not both.');
+export function secretBoxFrom(env: {
+  readonly key?: string | undefined;
+  readonly file?: string | undefined;
+}): SecretBox | undefined {
+  if (env.key !== undefined && env.file !== undefined)
+    throw new RangeError('Give either SLUICE_DATA_KEY or SLUICE_DATA_KEY_FILE, not both.');
   const text = env.key ?? (env.file === undefined ? undefined : readKeyFile(env.file));
   if (text === undefined) return undefined;
   const keys = text.split(',').map((part) => Buffer.from(part.trim(), 'base64'));
-  if (keys.some((key) => key.length !== KEY_BYTES)) throw new RangeError('SLUICE_DATA_KEY must be base64 of 32 bytes (several by comma), as `openssl rand -base64 32` prints it.');
+  if (keys.some((key) => key.length !== KEY_BYTES))
+    throw new RangeError(
+      'SLUICE_DATA_KEY must be base64 of 32 bytes (several by comma), as `openssl rand -base64 32` prints it.',
+    );
   return createSecretBox(keys);
 }
 
@@ -75,6 +90,9 @@ function readKeyFile(path: string): string {
   try {
     return readFileSync(path, 'utf8').trim();
   } catch (error) {
-    throw new RangeError(`The file of SLUICE_DATA_KEY_FILE cannot be read: ${(error as NodeJS.ErrnoException).code ?? 'unknown reason'}.`, { cause: error });
+    throw new RangeError(
+      `The file of SLUICE_DATA_KEY_FILE cannot be read: ${(error as NodeJS.ErrnoException).code ?? 'unknown reason'}.`,
+      { cause: error },
+    );
   }
 }

@@ -31,8 +31,18 @@ describe('signed principal', () => {
   it('is refused with a role that was added, under another key, or unsigned', () => {
     const clock = createFakeClock(0);
     const [, signature] = signPrincipal(PERSON, KEY, clock).split('.');
-    const forged = Buffer.from(JSON.stringify({ ...PERSON, roles: { 'globex-prod': 'admin' }, exp: 9e9 })).toString('base64url');
-    for (const header of [`${forged}.${signature}`, `${forged}.`, forged, '', '.', undefined, signPrincipal(PERSON, 'other'.repeat(8), clock)]) {
+    const forged = Buffer.from(JSON.stringify({ ...PERSON, roles: { 'globex-prod': 'admin' }, exp: 9e9 })).toString(
+      'base64url',
+    );
+    for (const header of [
+      `${forged}.${signature}`,
+      `${forged}.`,
+      forged,
+      '',
+      '.',
+      undefined,
+      signPrincipal(PERSON, 'other'.repeat(8), clock),
+    ]) {
       expect(verifyPrincipal(header, KEY, clock)).toBeUndefined();
     }
   });
@@ -47,7 +57,11 @@ describe('signed principal', () => {
 describe('requireServiceToken', () => {
   async function statusFor(authorization?: string): Promise<[number, string]> {
     const app = express();
-    app.get('/x', requireServiceToken({ bff: 'token-of-the-bff', router: 'token-of-the-router' }), (_req, res) => void res.send(String(res.locals['service'])));
+    app.get(
+      '/x',
+      requireServiceToken({ bff: 'token-of-the-bff', router: 'token-of-the-router' }),
+      (_req, res) => void res.send(String(res.locals['service'])),
+    );
     finishApp(app, { logger: createLogger({ service: 't', level: 'silent' }) });
     const server = await listen(app, { host: '127.0.0.1', port: 0 });
     const res = await fetch(`${server.url}/x`, authorization === undefined ? {} : { headers: { authorization } });
@@ -60,7 +74,15 @@ describe('requireServiceToken', () => {
     expect(await statusFor('Bearer token-of-the-router')).toEqual([200, 'router']);
   });
 
-  it.each([undefined, '', 'Bearer ', 'Bearer wrong', 'Basic token-of-the-bff', 'Bearer token-of-the-bff2', 'token-of-the-bff'])('refuses %p', async (authorization) => {
+  it.each([
+    undefined,
+    '',
+    'Bearer ',
+    'Bearer wrong',
+    'Basic token-of-the-bff',
+    'Bearer token-of-the-bff2',
+    'token-of-the-bff',
+  ])('refuses %p', async (authorization) => {
     expect((await statusFor(authorization))[0]).toBe(401);
   });
 
@@ -71,6 +93,11 @@ describe('requireServiceToken', () => {
 
 describe('safeEqual', () => {
   it('compares whole texts of any length', () => {
-    expect([safeEqual('a', 'a'), safeEqual('a', 'ab'), safeEqual('', ''), safeEqual('a', 'b')]).toEqual([true, false, true, false]);
+    expect([safeEqual('a', 'a'), safeEqual('a', 'ab'), safeEqual('', ''), safeEqual('a', 'b')]).toEqual([
+      true,
+      false,
+      true,
+      false,
+    ]);
   });
 });

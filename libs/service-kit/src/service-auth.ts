@@ -18,7 +18,8 @@ export function bearerToken(header: string | undefined): string | undefined {
 }
 
 /**
- * Lets a request pass that carries one of the tokens, and puts the token's name into `res.locals.service`; 401 otherwise.
+ * Lets a request pass that carries one of the tokens, and puts the token's name into `res.locals.service`; 401
+ * otherwise.
  *
  * @param tokens name of the calling service → its token.
  * @throws RangeError when a token is empty, which would let everybody in.
@@ -45,8 +46,15 @@ export function signPrincipal(principal: Principal, key: string, clock: Pick<Clo
   return `${payload}.${mac(payload, key)}`;
 }
 
-/** The principal of a header value; undefined when it is absent, malformed, altered, signed by another key or too old. */
-export function verifyPrincipal(header: string | undefined, key: string, clock: Pick<Clock, 'now'>): Principal | undefined {
+/**
+ * The principal of a header value; undefined when it is absent, malformed, altered, signed by another key or too
+ * old.
+ */
+export function verifyPrincipal(
+  header: string | undefined,
+  key: string,
+  clock: Pick<Clock, 'now'>,
+): Principal | undefined {
   const [payload, signature, ...rest] = (header ?? '').split('.');
   if (payload === undefined || signature === undefined || rest.length > 0) return undefined;
   if (!safeEqual(mac(payload, key), signature)) return undefined;

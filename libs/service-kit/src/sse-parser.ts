@@ -12,8 +12,8 @@ export interface SseParser {
 }
 
 /**
- * `takeLine` is offered each line of an event's data as it comes, so that a large event need not be in memory as a whole.
- * What it takes (true) is in no `data`; the event itself is told when it ends, as ever.
+ * `takeLine` is offered each line of an event's data as it comes, so that a large event need not be in memory as a
+ * whole. What it takes (true) is in no `data`; the event itself is told when it ends, as ever.
  */
 export function createSseParser(maxChars: number, takeLine?: (event: string, line: string) => boolean): SseParser {
   const decoder = new StringDecoder('utf8');
@@ -65,7 +65,8 @@ export function createSseParser(maxChars: number, takeLine?: (event: string, lin
         rest.push(text.slice(start));
         restChars += text.length - start;
       }
-      if (restChars + dataChars > maxChars) throw new RangeError(`a server-sent event is longer than ${maxChars} characters`);
+      if (restChars + dataChars > maxChars)
+        throw new RangeError(`a server-sent event is longer than ${maxChars} characters`);
       return out;
     },
   };

@@ -6,7 +6,10 @@ import { sseFrame, sseStream, type SseOptions, type SseStream } from './sse-stre
 async function serveStream(options: SseOptions = {}) {
   let resolve: (value: { stream: SseStream; res: ServerResponse }) => void = () => {};
   const opened = new Promise<{ stream: SseStream; res: ServerResponse }>((r) => (resolve = r));
-  const server = await listenOn(createServer((_req, res) => resolve({ stream: sseStream(res, options), res })), { host: '127.0.0.1', port: 0, graceMs: 1 });
+  const server = await listenOn(
+    createServer((_req, res) => resolve({ stream: sseStream(res, options), res })),
+    { host: '127.0.0.1', port: 0, graceMs: 1 },
+  );
   return { server, opened };
 }
 

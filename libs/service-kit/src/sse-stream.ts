@@ -5,7 +5,10 @@ export interface SseStream {
   send(event: string, data: unknown): void;
   /** As `send` with JSON text that is made once for many streams. */
   sendJson(event: string, json: string): void;
-  /** As `send` with bytes of `sseFrame` that many streams share: large ones are in memory once, whoever reads slowly. */
+  /**
+   * As `send` with bytes of `sseFrame` that many streams share: large ones are in memory once, whoever reads
+   * slowly.
+   */
   sendFrame(frame: Buffer): void;
   /** Writes a comment, which clients skip; keeps a connection alive. */
   comment(text: string): void;
@@ -31,11 +34,14 @@ export function sseFrame(event: string, json: string): Buffer {
 }
 
 /**
- * Starts a stream of server-sent events on a response. Memory stays bounded: a peer that does not read is dropped and
- * must connect again, so only send what a new connection can recover. One event may be larger than the bound: it is sent
- * piece by piece, and a peer that takes it slowly, but takes it, is not dropped.
+ * Starts a stream of server-sent events on a response. Memory stays bounded: a peer that does not read is dropped
+ * and must connect again, so only send what a new connection can recover. One event may be larger than the bound:
+ * it is sent piece by piece, and a peer that takes it slowly, but takes it, is not dropped.
  */
-export function sseStream(res: ServerResponse, { stallMs = 10_000, maxBufferedBytes = 1024 * 1024 }: SseOptions = {}): SseStream {
+export function sseStream(
+  res: ServerResponse,
+  { stallMs = 10_000, maxBufferedBytes = 1024 * 1024 }: SseOptions = {},
+): SseStream {
   let closed = false;
   let stall: NodeJS.Timeout | undefined;
   /** Events in the order of their sending; of the first one `sentBytes` are with the connection already. */
@@ -67,7 +73,8 @@ export function sseStream(res: ServerResponse, { stallMs = 10_000, maxBufferedBy
   /** Hands pieces to the connection until it has enough. */
   function pump(): void {
     for (let head = queue[0]; head !== undefined && !closed; head = queue[0]) {
-      const piece = sentBytes === 0 && head.length <= PIECE_BYTES ? head : head.subarray(sentBytes, sentBytes + PIECE_BYTES);
+      const piece =
+        sentBytes === 0 && head.length <= PIECE_BYTES ? head : head.subarray(sentBytes, sentBytes + PIECE_BYTES);
       sentBytes += piece.length;
       if (sentBytes >= head.length) {
         queue.shift();

@@ -23,7 +23,11 @@ export function parseTraceparent(header: string | undefined): TraceContext | und
 
 /** A context with a span id of its own below `parent`, or the root of a new unsampled trace. */
 export function childTraceContext(parent: TraceContext | undefined): TraceContext {
-  return { traceId: parent?.traceId ?? pooledRandomHex(32), spanId: pooledRandomHex(16), sampled: parent?.sampled ?? false };
+  return {
+    traceId: parent?.traceId ?? pooledRandomHex(32),
+    spanId: pooledRandomHex(16),
+    sampled: parent?.sampled ?? false,
+  };
 }
 
 /** Header value for the next hop. */

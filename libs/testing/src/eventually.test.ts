@@ -14,6 +14,8 @@ describe('eventually', () => {
   });
 
   it('fails with the last error once the time is over', async () => {
-    await expect(eventually(() => Promise.reject(new Error('still empty')), { timeoutMs: 5, everyMs: 1 })).rejects.toThrow('not so after 5 ms: still empty');
+    await expect(
+      eventually(() => Promise.reject(new Error('still empty')), { timeoutMs: 5, everyMs: 1 }),
+    ).rejects.toThrow('not so after 5 ms: still empty');
   });
 });

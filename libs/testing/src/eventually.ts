@@ -6,19 +6,24 @@ export interface EventuallyOptions {
 }
 
 /**
- * Runs `check` until it neither throws nor rejects, and gives what it returned. For waiting on another process; inside one,
- * use the fake clock.
+ * Runs `check` until it neither throws nor rejects, and gives what it returned. For waiting on another process;
+ * inside one, use the fake clock.
  *
  * @throws the last error of `check` when the time is over, its message prefixed with how long was waited.
  */
-export async function eventually<T>(check: () => T | Promise<T>, { timeoutMs = 5000, everyMs = 25 }: EventuallyOptions = {}): Promise<T> {
+export async function eventually<T>(
+  check: () => T | Promise<T>,
+  { timeoutMs = 5000, everyMs = 25 }: EventuallyOptions = {},
+): Promise<T> {
   const startedMs = performance.now();
   for (;;) {
     try {
       return await check();
     } catch (error) {
       if (performance.now() - startedMs >= timeoutMs) {
-        throw new Error(`not so after ${timeoutMs} ms: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+        throw new Error(`not so after ${timeoutMs} ms: ${error instanceof Error ? error.message : String(error)}`, {
+          cause: error,
+        });
       }
     }
     await new Promise((resolve) => setTimeout(resolve, everyMs));

@@ -7,7 +7,10 @@ function bind(port: number) {
     const server = createServer();
     server.once('error', reject);
     server.listen(port, '127.0.0.1', () =>
-      resolve({ port: (server.address() as AddressInfo).port, close: () => new Promise<void>((done) => void server.close(() => done())) }),
+      resolve({
+        port: (server.address() as AddressInfo).port,
+        close: () => new Promise<void>((done) => void server.close(() => done())),
+      }),
     );
   });
 }

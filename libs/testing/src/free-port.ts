@@ -23,8 +23,8 @@ export async function freePort(): Promise<number> {
 /** The usual end of the range from which the kernel takes ports for outgoing connections. */
 const LAST_EPHEMERAL = 60_999;
 /**
- * Puts the highest default (PostgreSQL's) above that range and leaves all others below it: a port inside it that is free
- * now may belong to somebody's connection a moment later.
+ * Puts the highest default (PostgreSQL's) above that range and leaves all others below it: a port inside it that is
+ * free now may belong to somebody's connection a moment later.
  */
 const LOWEST_BASE = LAST_EPHEMERAL + 1 - Math.max(...Object.values(DEFAULT_PORTS));
 const HIGHEST_BASE = 65_535 - Math.max(...Object.values(DEFAULT_PORTS));

@@ -37,10 +37,16 @@ describe('rawRequest', () => {
   });
 
   it('has status 0 when the server hangs up', async () => {
-    expect(await rawRequest(port, 'GET /cut HTTP/1.1\r\nHost: x\r\n\r\n')).toEqual({ status: 0, headers: {}, body: '' });
+    expect(await rawRequest(port, 'GET /cut HTTP/1.1\r\nHost: x\r\n\r\n')).toEqual({
+      status: 0,
+      headers: {},
+      body: '',
+    });
   });
 
   it('gives up when no answer comes', async () => {
-    await expect(rawRequest(port, 'GET /hang HTTP/1.1\r\nHost: x\r\n\r\n', { timeoutMs: 20 })).rejects.toThrow('no whole answer in 20 ms');
+    await expect(rawRequest(port, 'GET /hang HTTP/1.1\r\nHost: x\r\n\r\n', { timeoutMs: 20 })).rejects.toThrow(
+      'no whole answer in 20 ms',
+    );
   });
 });

@@ -27,7 +27,17 @@ export function rawRequest(port: number, bytes: string | Uint8Array, options: Ra
   return new Promise((resolve, reject) => {
     const socket = connect(port, host);
     let received = Buffer.alloc(0);
-    const late = setTimeout(() => finish(() => reject(new Error(`no whole answer in ${timeoutMs} ms; got ${JSON.stringify(received.toString('latin1').slice(0, 200))}`))), timeoutMs);
+    const late = setTimeout(
+      () =>
+        finish(() =>
+          reject(
+            new Error(
+              `no whole answer in ${timeoutMs} ms; got ${JSON.stringify(received.toString('latin1').slice(0, 200))}`,
+            ),
+          ),
+        ),
+      timeoutMs,
+    );
 
     function finish(settle: () => void): void {
       clearTimeout(late);
@@ -44,7 +54,9 @@ export function rawRequest(port: number, bytes: string | Uint8Array, options: Ra
     socket.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'ECONNREFUSED') finish(() => reject(error));
     });
-    socket.on('close', () => finish(() => resolve(parseResponse(received, true) ?? { status: 0, headers: {}, body: '' })));
+    socket.on('close', () =>
+      finish(() => resolve(parseResponse(received, true) ?? { status: 0, headers: {}, body: '' })),
+    );
   });
 }
 
@@ -77,11 +89,12 @@ function readBody(rest: Buffer, headers: Record<string, string>, status: number,
 
 function readChunked(rest: Buffer, ended: boolean): string | undefined {
   const parts: Buffer[] = [];
-  for (let at = 0; ; ) {
+  for (let at = 0; ;) {
     const lineEnd = rest.indexOf('\r\n', at);
     const size = lineEnd < 0 ? Number.NaN : Number.parseInt(rest.toString('latin1', at, lineEnd), 16);
     if (size === 0) return Buffer.concat(parts).toString('utf8');
-    if (Number.isNaN(size) || rest.length < lineEnd + 2 + size) return ended ? Buffer.concat(parts).toString('utf8') : undefined;
+    if (Number.isNaN(size) || rest.length < lineEnd + 2 + size)
+      return ended ? Buffer.concat(parts).toString('utf8') : undefined;
     parts.push(rest.subarray(lineEnd + 2, lineEnd + 2 + size));
     at = lineEnd + 4 + size;
   }

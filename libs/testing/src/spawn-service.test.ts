@@ -28,7 +28,9 @@ function alive(pid: number): boolean {
 describe('spawnService', () => {
   it('waits for a line, collects output, and passes only the environment it was given', async () => {
     process.env['LEAKY'] = 'yes';
-    const entry = await script(`console.log(JSON.stringify({ given: process.env.GIVEN, leaky: process.env.LEAKY })); console.error('up'); setInterval(() => {}, 1000);`);
+    const entry = await script(
+      `console.log(JSON.stringify({ given: process.env.GIVEN, leaky: process.env.LEAKY })); console.error('up'); setInterval(() => {}, 1000);`,
+    );
     const service = await spawnService({ entry, env: { GIVEN: '1' }, readyWhen: /^up$/m });
     expect(service.output()).toContain('{"given":"1"}');
     expect(alive(service.pid)).toBe(true);

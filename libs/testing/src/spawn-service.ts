@@ -49,7 +49,9 @@ function killAllAtExit(): void {
 export async function spawnService(options: SpawnOptions): Promise<SpawnedService> {
   const { entry, args = [], env = {}, readyWhen, timeoutMs = 60_000, cwd } = options;
   killAllAtExit();
-  const base = Object.fromEntries(['PATH', 'HOME'].flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
+  const base = Object.fromEntries(
+    ['PATH', 'HOME'].flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
+  );
   const child = spawn(process.execPath, ['--conditions=@sluice/source', entry, ...args], {
     env: { ...base, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

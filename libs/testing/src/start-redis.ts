@@ -47,7 +47,9 @@ export function findRedisServer(path: string = process.env['PATH'] ?? ''): strin
       }
     }
   }
-  throw new Error('neither valkey-server nor redis-server is on PATH; these tests need a real one (Debian: apt-get install redis-server)');
+  throw new Error(
+    'neither valkey-server nor redis-server is on PATH; these tests need a real one (Debian: apt-get install redis-server)',
+  );
 }
 
 /**
@@ -60,8 +62,22 @@ export async function startRedis({ cluster = false }: RedisOptions = {}): Promis
   let port = await freePort();
   while (cluster && port + BUS_OFFSET > HIGHEST_PORT) port = await freePort();
   const dir = mkdtempSync(join(tmpdir(), 'sluice-redis-'));
-  const args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', dir, '--save', '', '--appendonly', 'no', '--daemonize', 'no'];
-  if (cluster) args.push('--cluster-enabled', 'yes', '--cluster-config-file', 'nodes.conf', '--cluster-node-timeout', '2000');
+  const args = [
+    '--port',
+    String(port),
+    '--bind',
+    '127.0.0.1',
+    '--dir',
+    dir,
+    '--save',
+    '',
+    '--appendonly',
+    'no',
+    '--daemonize',
+    'no',
+  ];
+  if (cluster)
+    args.push('--cluster-enabled', 'yes', '--cluster-config-file', 'nodes.conf', '--cluster-node-timeout', '2000');
   let child: ChildProcess;
   let ended: Promise<void>;
 

@@ -9,7 +9,18 @@ describe('a line', () => {
   });
 
   it('says each last value in words', () => {
-    render(<LineChart label="tokens" series={[{ label: 'acme', values: [1, 7, null] }, { label: 'globex', values: [null] }]} format={String} left="2 min ago" right="now" />);
+    render(
+      <LineChart
+        label="tokens"
+        series={[
+          { label: 'acme', values: [1, 7, null] },
+          { label: 'globex', values: [null] },
+        ]}
+        format={String}
+        left="2 min ago"
+        right="now"
+      />,
+    );
     expect(screen.getByRole('img').getAttribute('aria-label')).toBe('tokens: acme 7, globex –');
   });
 });
@@ -25,9 +36,23 @@ describe('a meter', () => {
 
 describe('a scatter plot', () => {
   it('names every point beside it and reads the figures aloud', () => {
-    render(<ScatterPlot label="arms" xLabel="cost" yLabel="quality" points={[{ label: 'small', x: 1, y: 0.5, on: true }, { label: 'large', x: 1, y: 0.5, yError: 0.1, on: false }]} formatX={String} formatY={String} />);
+    render(
+      <ScatterPlot
+        label="arms"
+        xLabel="cost"
+        yLabel="quality"
+        points={[
+          { label: 'small', x: 1, y: 0.5, on: true },
+          { label: 'large', x: 1, y: 0.5, yError: 0.1, on: false },
+        ]}
+        formatX={String}
+        formatY={String}
+      />,
+    );
     expect(screen.getByText('small')).toBeTruthy();
-    expect(screen.getByRole('img').getAttribute('aria-label')).toBe('arms: small quality 0.5 at cost 1; large quality 0.5 at cost 1');
+    expect(screen.getByRole('img').getAttribute('aria-label')).toBe(
+      'arms: small quality 0.5 at cost 1; large quality 0.5 at cost 1',
+    );
     expect(document.querySelector('circle')?.getAttribute('cx')).toMatch(/^\d/);
   });
 });

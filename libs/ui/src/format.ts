@@ -26,7 +26,10 @@ export function formatNanoUsd(nanoUsd: number): string {
   return `$${dollars.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
 }
 
-/** The price of one call, for a column of them: always six digits after the point, so that amounts can be compared by eye. */
+/**
+ * The price of one call, for a column of them: always six digits after the point, so that amounts can be compared
+ * by eye.
+ */
 export function formatCallUsd(nanoUsd: number): string {
   if (nanoUsd !== 0 && Math.abs(nanoUsd) < 500) return 'under $0.000001';
   return `${nanoUsd < 0 ? '−' : ''}$${Math.abs(nanoUsd / 1e9).toFixed(6)}`;

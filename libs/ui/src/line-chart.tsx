@@ -29,7 +29,14 @@ export function LineChart({ label, series, max, format, left, right, height = 12
     <figure className="line-chart">
       <figcaption className="small">{label}</figcaption>
       <ChartFrame top={format(top)} bottom={format(0)} left={left} right={right}>
-        <svg className="plot" viewBox={`0 0 ${WIDTH} ${height}`} preserveAspectRatio="none" style={{ height }} role="img" aria-label={`${label}: ${series.map((one) => `${one.label} ${lastOf(one, format)}`).join(', ')}`}>
+        <svg
+          className="plot"
+          viewBox={`0 0 ${WIDTH} ${height}`}
+          preserveAspectRatio="none"
+          style={{ height }}
+          role="img"
+          aria-label={`${label}: ${series.map((one) => `${one.label} ${lastOf(one, format)}`).join(', ')}`}
+        >
           <line className="grid" x1="0" x2={WIDTH} y1={height / 2} y2={height / 2} />
           {series.map((one, index) => (
             <path key={one.label} className={`series series-${(index % 5) + 1}`} d={pathOf(one.values, top, height)} />

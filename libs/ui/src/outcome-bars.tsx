@@ -19,14 +19,27 @@ export interface OutcomeBarsProps {
   readonly limit?: number | undefined;
 }
 
-/** The groups of outcomes that are drawn, from the bottom up. Colour is never alone: each has a word, and what is confused most often a hatch. */
+/**
+ * The groups of outcomes that are drawn, from the bottom up. Colour is never alone: each has a word, and what is
+ * confused most often a hatch.
+ */
 export const OUTCOME_GROUPS = [
   { id: 'ok', word: 'ok', means: 'answered', outcomes: ['ok'] },
   { id: 'throttled', word: 'throttled', means: 'faster than the rate limit', outcomes: ['throttled'] },
   { id: 'shed', word: 'shed', means: 'more at once than may run or wait', outcomes: ['shed'] },
   { id: 'quota', word: 'quota', means: 'the budget is used up', outcomes: ['quota'] },
-  { id: 'upstream', word: 'upstream', means: 'the provider or the gateway failed', outcomes: ['upstream_error', 'timeout', 'interrupted', 'internal_error'] },
-  { id: 'other', word: 'other', means: 'bad requests, bad keys, cancelled calls', outcomes: ['client_error', 'unauthenticated', 'cancelled'] },
+  {
+    id: 'upstream',
+    word: 'upstream',
+    means: 'the provider or the gateway failed',
+    outcomes: ['upstream_error', 'timeout', 'interrupted', 'internal_error'],
+  },
+  {
+    id: 'other',
+    word: 'other',
+    means: 'bad requests, bad keys, cancelled calls',
+    outcomes: ['client_error', 'unauthenticated', 'cancelled'],
+  },
 ] as const satisfies readonly { id: string; word: string; means: string; outcomes: readonly Outcome[] }[];
 
 export type OutcomeGroupId = (typeof OUTCOME_GROUPS)[number]['id'];
@@ -52,20 +65,41 @@ export function OutcomeBars({ label, seconds, max, limit }: OutcomeBarsProps) {
   const width = Math.max(1, seconds.length) * STEP;
   const y = (value: number): number => HEIGHT - (Math.min(value, top) / top) * HEIGHT;
   return (
-    <ChartFrame top={`${formatCount(top)}/s`} bottom="0" left={`${span(seconds.length)} ago`} right="now" tag={limit === undefined ? undefined : limitTag(limit, top)}>
-      <svg className="bars" viewBox={`0 0 ${width} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={`${label}: ${describe(seconds)}`}>
+    <ChartFrame
+      top={`${formatCount(top)}/s`}
+      bottom="0"
+      left={`${span(seconds.length)} ago`}
+      right="now"
+      tag={limit === undefined ? undefined : limitTag(limit, top)}
+    >
+      <svg
+        className="bars"
+        viewBox={`0 0 ${width} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`${label}: ${describe(seconds)}`}
+      >
         <Hatches />
         {seconds.map((second, index) => (
           <Bar key={second.second} x={index * STEP} counts={groupCounts(second.outcomes)} y={y} />
         ))}
-        {limit !== undefined && limit <= top && <line className="limit-line" x1="0" x2={width} y1={y(limit)} y2={y(limit)} />}
+        {limit !== undefined && limit <= top && (
+          <line className="limit-line" x1="0" x2={width} y1={y(limit)} y2={y(limit)} />
+        )}
       </svg>
     </ChartFrame>
   );
 }
 
 /** A chart between its axes: the scale at the left, the time below, and a word at a height (percent from the top). */
-export function ChartFrame(props: { top: string; bottom: string; left: string; right: string; tag?: { text: string; percent: number } | undefined; children: ReactNode }) {
+export function ChartFrame(props: {
+  top: string;
+  bottom: string;
+  left: string;
+  right: string;
+  tag?: { text: string; percent: number } | undefined;
+  children: ReactNode;
+}) {
   return (
     <div className="chart num">
       <div className="chart-y" aria-hidden="true">
@@ -95,7 +129,8 @@ function limitTag(limit: number, top: number): { text: string; percent: number }
   return { text: `limit ${formatCount(limit)}/s`, percent: percent > FLOOR_PERCENT ? 82 : Math.max(12, percent) };
 }
 
-const span = (seconds: number): string => (seconds >= 120 && seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`);
+const span = (seconds: number): string =>
+  seconds >= 120 && seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`;
 
 function Hatches() {
   return (
@@ -130,7 +165,9 @@ function Bar({ x, counts, y }: { x: number; counts: Record<OutcomeGroupId, numbe
 
 function describe(seconds: readonly BarSecond[]): string {
   const last = seconds.slice(-10);
-  const totals = OUTCOME_GROUPS.map(({ id, word }) => `${last.reduce((sum, second) => sum + groupCounts(second.outcomes)[id], 0)} ${word}`);
+  const totals = OUTCOME_GROUPS.map(
+    ({ id, word }) => `${last.reduce((sum, second) => sum + groupCounts(second.outcomes)[id], 0)} ${word}`,
+  );
   return `in the last ${last.length} seconds ${totals.join(', ')}`;
 }
 

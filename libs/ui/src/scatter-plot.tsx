@@ -30,7 +30,12 @@ export function ScatterPlot({ label, xLabel, yLabel, points, formatX, formatY, l
   const px = (x: number): number => PAD.left + ((x - xs.min) / (xs.max - xs.min)) * (W - PAD.left - PAD.right);
   const py = (y: number): number => H - PAD.bottom - ((y - ys.min) / (ys.max - ys.min)) * (H - PAD.top - PAD.bottom);
   return (
-    <svg className="plot num" viewBox={`0 0 ${W} ${H}`} role="img" aria-label={`${label}: ${points.map((point) => `${point.label} ${yLabel} ${formatY(point.y)} at ${xLabel} ${formatX(point.x)}`).join('; ')}`}>
+    <svg
+      className="plot num"
+      viewBox={`0 0 ${W} ${H}`}
+      role="img"
+      aria-label={`${label}: ${points.map((point) => `${point.label} ${yLabel} ${formatY(point.y)} at ${xLabel} ${formatX(point.x)}`).join('; ')}`}
+    >
       <line className="grid" x1={PAD.left} x2={W - PAD.right} y1={H - PAD.bottom} y2={H - PAD.bottom} />
       <line className="grid" x1={PAD.left} x2={PAD.left} y1={PAD.top} y2={H - PAD.bottom} />
       {[ys.min, (ys.min + ys.max) / 2, ys.max].map((y) => (
@@ -52,7 +57,15 @@ export function ScatterPlot({ label, xLabel, yLabel, points, formatX, formatY, l
       {line.length > 1 && <polyline className="hull" points={line.map(({ x, y }) => `${px(x)},${py(y)}`).join(' ')} />}
       {points.map((point) => (
         <g key={point.label}>
-          {point.yError !== undefined && <line className="whisker" x1={px(point.x)} x2={px(point.x)} y1={py(point.y - point.yError)} y2={py(point.y + point.yError)} />}
+          {point.yError !== undefined && (
+            <line
+              className="whisker"
+              x1={px(point.x)}
+              x2={px(point.x)}
+              y1={py(point.y - point.yError)}
+              y2={py(point.y + point.yError)}
+            />
+          )}
           <circle className={`dot ${point.on ? 'on' : 'off'}`} cx={px(point.x)} cy={py(point.y)} r="5" />
           <text x={px(point.x) + 9} y={py(point.y) + 4}>
             {point.label}

@@ -1,6 +1,9 @@
 import { useEffect, useRef, useState, type ReactNode } from 'react';
 
-/** A place for what may be wider than the window. Only while it is wider does it take the focus, so that the keyboard can move it. */
+/**
+ * A place for what may be wider than the window. Only while it is wider does it take the focus, so that the
+ * keyboard can move it.
+ */
 export function ScrollX({ label, children }: { label: string; children: ReactNode }) {
   const box = useRef<HTMLDivElement>(null);
   const [wider, setWider] = useState(false);

@@ -2,8 +2,8 @@ import { createServer } from 'node:http';
 import { Pool } from 'undici';
 
 /**
- * The baseline of the benchmarks: `node:http` in front, undici's `dispatch` behind, nothing else. It reads the whole body,
- * as the gateway must, and forwards the bytes.
+ * The baseline of the benchmarks: `node:http` in front, undici's `dispatch` behind, nothing else. It reads the
+ * whole body, as the gateway must, and forwards the bytes.
  *
  * Environment: PORT, UPSTREAM (origin).
  */
@@ -20,7 +20,10 @@ const server = createServer((request, response) => {
         onRequestStart() {},
         onResponseStart(_controller, statusCode, headers) {
           const length = headers['content-length'];
-          response.writeHead(statusCode, { 'content-type': String(headers['content-type']), ...(length !== undefined && { 'content-length': String(length) }) });
+          response.writeHead(statusCode, {
+            'content-type': String(headers['content-type']),
+            ...(length !== undefined && { 'content-length': String(length) }),
+          });
         },
         onResponseData(_controller, chunk) {
           response.write(chunk);

@@ -27,14 +27,21 @@ export const pinned = cores > 1 && works('taskset', ['-c', '0', 'true']);
 
 function command(core: Core, args: readonly string[]): [string, string[]] {
   // What is built is measured as it is deployed; sources run unbuilt.
-  const node = args[0]?.endsWith('.ts') === true ? [process.execPath, '--conditions=@sluice/source', '--disable-warning=ExperimentalWarning', ...args] : [process.execPath, ...args];
+  const node =
+    args[0]?.endsWith('.ts') === true
+      ? [process.execPath, '--conditions=@sluice/source', '--disable-warning=ExperimentalWarning', ...args]
+      : [process.execPath, ...args];
   if (!pinned || core === 'any') return [process.execPath, node.slice(1)];
   return ['taskset', ['-c', core === 'target' ? '0' : `1-${cores - 1}`, ...node]];
 }
 
 /** Builds one app and what it depends on. @throws Error with the compiler's output. */
 export function buildApp(root: string, app: string): void {
-  execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-b', join(root, 'apps', app, 'tsconfig.app.json')], { cwd: root, stdio: 'inherit' });
+  execFileSync(
+    process.execPath,
+    [join(root, 'node_modules/typescript/bin/tsc'), '-b', join(root, 'apps', app, 'tsconfig.app.json')],
+    { cwd: root, stdio: 'inherit' },
+  );
 }
 
 export interface BenchProcess {
@@ -43,13 +50,27 @@ export interface BenchProcess {
 }
 
 /** @throws Error with what the process said when it is not healthy within 120 s. */
-export function startBenchProcess(root: string, entry: string, core: Core, env: NodeJS.ProcessEnv, health: HealthCheck): Promise<BenchProcess> {
+export function startBenchProcess(
+  root: string,
+  entry: string,
+  core: Core,
+  env: NodeJS.ProcessEnv,
+  health: HealthCheck,
+): Promise<BenchProcess> {
   const [program, args] = command(core, [join(root, entry)]);
-  return watchBenchProcess(spawn(program, args, { cwd: root, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] }), entry, health);
+  return watchBenchProcess(
+    spawn(program, args, { cwd: root, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] }),
+    entry,
+    health,
+  );
 }
 
 /** Waits until a process is healthy. @throws Error with what it said when it is not within 120 s. */
-export async function watchBenchProcess(child: ChildProcessByStdio<null, Readable, Readable>, name: string, health: HealthCheck): Promise<BenchProcess> {
+export async function watchBenchProcess(
+  child: ChildProcessByStdio<null, Readable, Readable>,
+  name: string,
+  health: HealthCheck,
+): Promise<BenchProcess> {
   let output = '';
   const keep = (chunk: Buffer) => (output = (output + chunk.toString()).slice(-2_000));
   child.stdout.on('data', keep);
@@ -78,7 +99,11 @@ async function stop(child: ChildProcess): Promise<void> {
 export function runBenchScript(root: string, entry: string, core: Core, env: NodeJS.ProcessEnv): Promise<string> {
   const [program, args] = command(core, [join(root, entry)]);
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { cwd: root, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(program, args, {
+      cwd: root,
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     let output = '';
     child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
     child.on('error', reject);
@@ -90,14 +115,15 @@ export function runBenchScript(root: string, entry: string, core: Core, env: Nod
 const TICK_US = 10_000;
 
 /**
- * CPU time that a process has used, all threads, user and system, microseconds; undefined where /proc does not tell. From
- * the scheduler's own nanoseconds where the kernel keeps them, else in ticks. Threads that have ended are missing in the
- * first; none of the measured programs ends one.
+ * CPU time that a process has used, all threads, user and system, microseconds; undefined where /proc does not
+ * tell. From the scheduler's own nanoseconds where the kernel keeps them, else in ticks. Threads that have ended
+ * are missing in the first; none of the measured programs ends one.
  */
 export function cpuMicroseconds(pid: number): number | undefined {
   try {
     let ns = 0;
-    for (const thread of readdirSync(`/proc/${pid}/task`)) ns += Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]);
+    for (const thread of readdirSync(`/proc/${pid}/task`))
+      ns += Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]);
     return ns / 1000;
   } catch {
     return ticks(pid);

@@ -48,23 +48,52 @@ export async function startBenchTargets(root: string, env: NodeJS.ProcessEnv): P
   const tcp = (port: number) => ({ kind: 'tcp', host: '127.0.0.1', port }) as const;
   try {
     const upstream = `http://127.0.0.1:${ports.simPrimary}`;
-    await keep(startBenchProcess(root, 'tools/src/bench/fast-upstream.ts', 'rest', { PORT: String(ports.simPrimary) }, tcp(ports.simPrimary)));
-    const bare = await keep(startBenchProcess(root, 'tools/src/bench/bare-proxy.ts', 'target', { PORT: String(ports.edge), UPSTREAM: upstream }, tcp(ports.edge)));
+    await keep(
+      startBenchProcess(
+        root,
+        'tools/src/bench/fast-upstream.ts',
+        'rest',
+        { PORT: String(ports.simPrimary) },
+        tcp(ports.simPrimary),
+      ),
+    );
+    const bare = await keep(
+      startBenchProcess(
+        root,
+        'tools/src/bench/bare-proxy.ts',
+        'target',
+        { PORT: String(ports.edge), UPSTREAM: upstream },
+        tcp(ports.edge),
+      ),
+    );
     const binary = findNginx();
-    const nginx = binary === undefined ? undefined : await keep(startNginx(binary, dataDir, ports.simTertiary, ports.simPrimary));
+    const nginx =
+      binary === undefined ? undefined : await keep(startNginx(binary, dataDir, ports.simTertiary, ports.simPrimary));
 
     mkdirSync(join(dataDir, 'gateway'), { recursive: true });
-    const snapshot = ConfigSnapshot.parse(benchSnapshot(upstream, [{ keyId, digest: createHash('sha256').update(key).digest('hex') }]));
-    writeFileSync(join(dataDir, 'gateway', 'snapshot.json'), JSON.stringify({ savedAtMs: Date.now(), snapshot }), { mode: 0o600 });
+    const snapshot = ConfigSnapshot.parse(
+      benchSnapshot(upstream, [{ keyId, digest: createHash('sha256').update(key).digest('hex') }]),
+    );
+    writeFileSync(join(dataDir, 'gateway', 'snapshot.json'), JSON.stringify({ savedAtMs: Date.now(), snapshot }), {
+      mode: 0o600,
+    });
     const gatewayEnv = gatewayEnvironment(base, dataDir, env);
     const ready = { kind: 'http', url: `http://127.0.0.1:${ports.gatewayAdmin}/ready` } as const;
-    const gateway: Target = { name: 'gateway', port: ports.gateway, process: await keep(startBenchProcess(root, 'apps/gateway/dist/main.js', 'target', gatewayEnv, ready)) };
+    const gateway: Target = {
+      name: 'gateway',
+      port: ports.gateway,
+      process: await keep(startBenchProcess(root, 'apps/gateway/dist/main.js', 'target', gatewayEnv, ready)),
+    };
     return {
       root,
       key,
       upstreamPort: ports.simPrimary,
       gateway,
-      targets: [...(nginx === undefined ? [] : [{ name: 'nginx', port: ports.simTertiary, process: nginx } as const]), { name: 'bare', port: ports.edge, process: bare }, gateway],
+      targets: [
+        ...(nginx === undefined ? [] : [{ name: 'nginx', port: ports.simTertiary, process: nginx } as const]),
+        { name: 'bare', port: ports.edge, process: bare },
+        gateway,
+      ],
       close,
     };
   } catch (error) {
@@ -78,10 +107,22 @@ export function gatewayEnvironment(base: number, dataDir: string, env: NodeJS.Pr
   const ports = portsFrom(base);
   return {
     ...GATEWAY_MEMORY,
-    NODE_ENV: 'production', SLUICE_PORT_BASE: String(base), HOST: '127.0.0.1', SLUICE_DATA_DIR: dataDir, SLUICE_GATEWAY_ID: 'gw-1',
-    SLUICE_CELL_ID: DEFAULT_CELL_ID, SLUICE_OUTBOX_MAX_MB: '16384', LOG_LEVEL: 'info', SLUICE_TOKEN_GATEWAY: randomBase62(40),
-    SLUICE_CONTROL_PLANE_URL: `http://127.0.0.1:${ports.controlPlane}`, AWS_ENDPOINT_URL: `http://127.0.0.1:${ports.spine}`,
-    AWS_REGION: 'eu-central-1', AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local',
-    ...(env['BENCH_PROFILE'] !== undefined && { NODE_OPTIONS: `${GATEWAY_MEMORY['NODE_OPTIONS']} --cpu-prof --cpu-prof-dir=${env['BENCH_PROFILE']}` }),
+    NODE_ENV: 'production',
+    SLUICE_PORT_BASE: String(base),
+    HOST: '127.0.0.1',
+    SLUICE_DATA_DIR: dataDir,
+    SLUICE_GATEWAY_ID: 'gw-1',
+    SLUICE_CELL_ID: DEFAULT_CELL_ID,
+    SLUICE_OUTBOX_MAX_MB: '16384',
+    LOG_LEVEL: 'info',
+    SLUICE_TOKEN_GATEWAY: randomBase62(40),
+    SLUICE_CONTROL_PLANE_URL: `http://127.0.0.1:${ports.controlPlane}`,
+    AWS_ENDPOINT_URL: `http://127.0.0.1:${ports.spine}`,
+    AWS_REGION: 'eu-central-1',
+    AWS_ACCESS_KEY_ID: 'local',
+    AWS_SECRET_ACCESS_KEY: 'local',
+    ...(env['BENCH_PROFILE'] !== undefined && {
+      NODE_OPTIONS: `${GATEWAY_MEMORY['NODE_OPTIONS']} --cpu-prof --cpu-prof-dir=${env['BENCH_PROFILE']}`,
+    }),
   };
 }

@@ -2,8 +2,9 @@ import { createServer, type Socket } from 'node:net';
 
 /**
  * A provider that costs next to nothing: raw sockets, a fixed answer per request, OpenAI's dialect or, below
- * `/v1/messages`, Anthropic's. A body with `"bench":{"chunks":n,"paceMs":m}` is answered by a stream of n events of 284
- * bytes, one each m milliseconds by an absolute schedule; each carries the time at which it was sent. Environment: PORT.
+ * `/v1/messages`, Anthropic's. A body with `"bench":{"chunks":n,"paceMs":m}` is answered by a stream of n events of
+ * 284 bytes, one each m milliseconds by an absolute schedule; each carries the time at which it was sent.
+ * Environment: PORT.
  */
 const EVENT_BYTES = 284;
 
@@ -18,7 +19,8 @@ const answer = JSON.stringify({
 const whole = Buffer.from(
   `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(answer)}\r\nconnection: keep-alive\r\n\r\n${answer}`,
 );
-const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\nconnection: keep-alive\r\n\r\n';
+const HEAD =
+  'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\nconnection: keep-alive\r\n\r\n';
 
 /** How a dialect writes the parts of a stream. */
 interface Wire {
@@ -29,8 +31,10 @@ interface Wire {
 
 const openaiEvent = (fields: string): string =>
   `data: {"id":"chatcmpl-bench","object":"chat.completion.chunk","created":1767225600,"model":"sim-small","service_tier":"default","system_fingerprint":"fp_bench",${fields}}\n\n`;
-const choice = (delta: string, finish: string): string => `"choices":[{"index":0,"delta":${delta},"logprobs":null,"finish_reason":${finish}}]`;
-const anthropicEvent = (type: string, fields: string): string => `event: ${type}\ndata: {"type":"${type}"${fields}}\n\n`;
+const choice = (delta: string, finish: string): string =>
+  `"choices":[{"index":0,"delta":${delta},"logprobs":null,"finish_reason":${finish}}]`;
+const anthropicEvent = (type: string, fields: string): string =>
+  `event: ${type}\ndata: {"type":"${type}"${fields}}\n\n`;
 
 const openai: Wire = {
   begin: openaiEvent(choice('{"role":"assistant","content":""}', 'null')),
@@ -42,8 +46,10 @@ const openai: Wire = {
 };
 const anthropic: Wire = {
   begin:
-    anthropicEvent('message_start', ',"message":{"id":"msg_bench","type":"message","role":"assistant","model":"sim-small","content":[],"stop_reason":null,"usage":{"input_tokens":100,"output_tokens":1}}') +
-    anthropicEvent('content_block_start', ',"index":0,"content_block":{"type":"text","text":""}'),
+    anthropicEvent(
+      'message_start',
+      ',"message":{"id":"msg_bench","type":"message","role":"assistant","model":"sim-small","content":[],"stop_reason":null,"usage":{"input_tokens":100,"output_tokens":1}}',
+    ) + anthropicEvent('content_block_start', ',"index":0,"content_block":{"type":"text","text":""}'),
   event: (text) => anthropicEvent('content_block_delta', `,"index":0,"delta":{"type":"text_delta","text":"${text}"}`),
   end:
     anthropicEvent('content_block_stop', ',"index":0') +
@@ -66,7 +72,9 @@ interface Play {
 function playOf(wire: Wire): Play {
   const digits = '0'.repeat(16);
   const bare = wire.event(`@${digits}@`).length;
-  const [before = '', after = ''] = framed(wire.event(`@${digits}@${'x'.repeat(Math.max(0, EVENT_BYTES - bare))}`)).split(digits);
+  const [before = '', after = ''] = framed(
+    wire.event(`@${digits}@${'x'.repeat(Math.max(0, EVENT_BYTES - bare))}`),
+  ).split(digits);
   return { begin: HEAD + framed(wire.begin), before, after, end: `${framed(wire.end)}0\r\n\r\n` };
 }
 
@@ -125,10 +133,18 @@ createServer((socket) => {
       const headers = pending.toString('latin1', 0, head);
       const length = Number(/content-length: *(\d+)/i.exec(headers)?.[1] ?? 0);
       if (pending.length < head + 4 + length) return;
-      const play = /"bench":\{"chunks":(\d+),"paceMs":(\d+)\}/.exec(pending.toString('latin1', head + 4, head + 4 + length));
+      const play = /"bench":\{"chunks":(\d+),"paceMs":(\d+)\}/.exec(
+        pending.toString('latin1', head + 4, head + 4 + length),
+      );
       pending = pending.subarray(head + 4 + length);
       if (play === null) socket.write(whole);
-      else start(socket, headers.startsWith('POST /v1/messages') ? anthropicPlay : openaiPlay, Number(play[1]), Number(play[2]));
+      else
+        start(
+          socket,
+          headers.startsWith('POST /v1/messages') ? anthropicPlay : openaiPlay,
+          Number(play[1]),
+          Number(play[2]),
+        );
     }
   });
 }).listen(Number(process.env['PORT']), '127.0.0.1');

@@ -2,21 +2,29 @@ import { connect } from 'node:net';
 
 /**
  * A closed-loop client on raw sockets: each connection sends the next request when the answer is complete.
- * Environment: PORT, KEY (several with commas between are used in turn), CONNECTIONS, SECONDS; TARGET_PATH and BODY for another request. Prints one line of JSON: { requests, errors, seconds, p50Ms, p99Ms }.
+ * Environment: PORT, KEY (several with commas between are used in turn), CONNECTIONS, SECONDS; TARGET_PATH and BODY
+ * for another request. Prints one line of JSON: { requests, errors, seconds, p50Ms, p99Ms }.
  */
 const env = (name: string): string => process.env[name] ?? '';
 const seconds = Number(env('SECONDS'));
 const path = env('TARGET_PATH') || '/v1/chat/completions';
-const body = env('BODY') || JSON.stringify({
-  model: 'sim-small',
-  messages: [{ role: 'system', content: 'You answer briefly.' }, { role: 'user', content: 'y'.repeat(360) }],
-  max_tokens: 100,
-});
-const requests = env('KEY').split(',').map((key) =>
-  Buffer.from(
-    `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1:${env('PORT')}\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  ),
-);
+const body =
+  env('BODY') ||
+  JSON.stringify({
+    model: 'sim-small',
+    messages: [
+      { role: 'system', content: 'You answer briefly.' },
+      { role: 'user', content: 'y'.repeat(360) },
+    ],
+    max_tokens: 100,
+  });
+const requests = env('KEY')
+  .split(',')
+  .map((key) =>
+    Buffer.from(
+      `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1:${env('PORT')}\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    ),
+  );
 let sent = 0;
 
 const latencies: number[] = [];
@@ -65,4 +73,12 @@ function drive(): Promise<void> {
 await Promise.all(Array.from({ length: Number(env('CONNECTIONS')) }, drive));
 latencies.sort((a, b) => a - b);
 const at = (share: number): number => latencies[Math.floor(latencies.length * share)] ?? 0;
-console.log(JSON.stringify({ requests: latencies.length, errors, seconds: (performance.now() - startedAt) / 1000, p50Ms: at(0.5), p99Ms: at(0.99) }));
+console.log(
+  JSON.stringify({
+    requests: latencies.length,
+    errors,
+    seconds: (performance.now() - startedAt) / 1000,
+    p50Ms: at(0.5),
+    p99Ms: at(0.99),
+  }),
+);

@@ -17,13 +17,20 @@ export function findNginx(): string | undefined {
 }
 
 /**
- * nginx as a plain reverse proxy in one process: kept-alive upstream connections, no log, streams not buffered. It checks
- * and counts nothing.
+ * nginx as a plain reverse proxy in one process: kept-alive upstream connections, no log, streams not buffered. It
+ * checks and counts nothing.
  */
-export async function startNginx(nginx: string, dir: string, port: number, upstreamPort: number): Promise<BenchProcess> {
+export async function startNginx(
+  nginx: string,
+  dir: string,
+  port: number,
+  upstreamPort: number,
+): Promise<BenchProcess> {
   const prefix = join(dir, 'nginx');
   mkdirSync(prefix, { recursive: true });
-  const temp = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${join(prefix, kind)};`).join(' ');
+  const temp = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+    .map((kind) => `${kind}_temp_path ${join(prefix, kind)};`)
+    .join(' ');
   writeFileSync(
     join(prefix, 'nginx.conf'),
     `daemon off; master_process off; pid ${join(prefix, 'nginx.pid')}; error_log ${join(prefix, 'error.log')} error;
@@ -36,6 +43,8 @@ http {
 `,
   );
   const args = ['-p', prefix, '-c', join(prefix, 'nginx.conf')];
-  const child = pinned ? spawn('taskset', ['-c', '0', nginx, ...args], { stdio: ['ignore', 'pipe', 'pipe'] }) : spawn(nginx, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = pinned
+    ? spawn('taskset', ['-c', '0', nginx, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+    : spawn(nginx, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   return watchBenchProcess(child, 'nginx', { kind: 'tcp', host: '127.0.0.1', port });
 }

@@ -3,9 +3,9 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * Reads paced streams on raw sockets: each connection asks for the next stream when one has ended, until the time is
- * over. All connections stand before the first stream begins; the streams begin spread over one pace. Environment: BENCH_LOAD, a
- * {@link StreamLoad} as JSON. Prints one line of JSON, {@link StreamFigures}.
+ * Reads paced streams on raw sockets: each connection asks for the next stream when one has ended, until the time
+ * is over. All connections stand before the first stream begins; the streams begin spread over one pace.
+ * Environment: BENCH_LOAD, a {@link StreamLoad} as JSON. Prints one line of JSON, {@link StreamFigures}.
  */
 export interface StreamLoad {
   readonly port: number;
@@ -40,7 +40,17 @@ export interface StreamFigures {
   stalls: number;
 }
 
-const { port, upstreamPort, key, streams, chunks, paceMs, seconds, model, promptChars = 360 } = JSON.parse(process.env['BENCH_LOAD'] ?? '') as StreamLoad;
+const {
+  port,
+  upstreamPort,
+  key,
+  streams,
+  chunks,
+  paceMs,
+  seconds,
+  model,
+  promptChars = 360,
+} = JSON.parse(process.env['BENCH_LOAD'] ?? '') as StreamLoad;
 const STALL_MS = 100;
 const STAMP = 0x40;
 /** What ends a chunked body, as a number of five bytes; nothing else that comes ends so. */
@@ -74,7 +84,10 @@ function requestOf({ port, chunks, paceMs }: Course): Buffer {
   );
 }
 
-/** One connection: a stream, and the next when it has ended. A class and a buffer of its own, so that reading costs little. */
+/**
+ * One connection: a stream, and the next when it has ended. A class and a buffer of its own, so that reading costs
+ * little.
+ */
 class Connection {
   readonly #request: Buffer;
   readonly #course: Course;
@@ -168,7 +181,8 @@ class Connection {
 
   #isEnd(bytes: Buffer): boolean {
     let tail = this.#tail;
-    for (let i = Math.max(0, bytes.length - 5); i < bytes.length; i += 1) tail = (tail * 256 + (bytes[i] as number)) % FIVE_BYTES;
+    for (let i = Math.max(0, bytes.length - 5); i < bytes.length; i += 1)
+      tail = (tail * 256 + (bytes[i] as number)) % FIVE_BYTES;
     this.#tail = tail;
     return tail === END;
   }
@@ -192,10 +206,18 @@ async function run(course: Course): Promise<Seen> {
 
 await run({ ...WARM_UP, port: upstreamPort, seconds: 0 });
 const { firsts, delays, ended, errors, seconds: elapsed } = await run({ port, streams, chunks, paceMs, seconds });
-const at = (values: number[], share: number): number => values.sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0;
+const at = (values: number[], share: number): number =>
+  values.sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0;
 const figures: StreamFigures = {
-  streams: ended, chunks: delays.length, errors, seconds: elapsed, stalls: delays.filter((delayMs) => delayMs > STALL_MS).length,
-  firstP50Ms: at(firsts, 0.5), firstP99Ms: at(firsts, 0.99),
-  delayP50Ms: at(delays, 0.5), delayP99Ms: at(delays, 0.99), delayMaxMs: at(delays, 1),
+  streams: ended,
+  chunks: delays.length,
+  errors,
+  seconds: elapsed,
+  stalls: delays.filter((delayMs) => delayMs > STALL_MS).length,
+  firstP50Ms: at(firsts, 0.5),
+  firstP99Ms: at(firsts, 0.99),
+  delayP50Ms: at(delays, 0.5),
+  delayP99Ms: at(delays, 0.99),
+  delayMaxMs: at(delays, 1),
 };
 console.log(JSON.stringify(figures));

@@ -13,8 +13,15 @@ const PACE_MS = 10;
 const STREAMS = 32;
 const TRANSLATED = 'gateway, translated';
 
-async function play({ root, key, upstreamPort }: BenchTargets, port: number, load: Load, model: StreamLoad['model'] = 'sim-small'): Promise<StreamFigures> {
-  const output = await runBenchScript(root, 'tools/src/bench/stream-client.ts', 'rest', { BENCH_LOAD: JSON.stringify({ ...load, port, upstreamPort, key, model } satisfies StreamLoad) });
+async function play(
+  { root, key, upstreamPort }: BenchTargets,
+  port: number,
+  load: Load,
+  model: StreamLoad['model'] = 'sim-small',
+): Promise<StreamFigures> {
+  const output = await runBenchScript(root, 'tools/src/bench/stream-client.ts', 'rest', {
+    BENCH_LOAD: JSON.stringify({ ...load, port, upstreamPort, key, model } satisfies StreamLoad),
+  });
   return JSON.parse(output) as StreamFigures;
 }
 
@@ -31,9 +38,15 @@ async function measure(bench: BenchTargets, { target, model }: Course, load: Loa
   return { ...figures, cpuUs: ((cpuMicroseconds(target.process.pid) ?? NaN) - before) / figures.chunks };
 }
 
-const straight = (bench: BenchTargets): Course[] => bench.targets.map((target) => ({ name: target.name, target, model: 'sim-small' }));
+const straight = (bench: BenchTargets): Course[] =>
+  bench.targets.map((target) => ({ name: target.name, target, model: 'sim-small' }));
 
-async function inTurns(bench: BenchTargets, courses: readonly Course[], rounds: number, load: Load): Promise<Map<string, Round[]>> {
+async function inTurns(
+  bench: BenchTargets,
+  courses: readonly Course[],
+  rounds: number,
+  load: Load,
+): Promise<Map<string, Round[]>> {
   const results = new Map(courses.map(({ name }) => [name, [] as Round[]]));
   for (const course of courses) await measure(bench, course, { ...load, seconds: Math.min(load.seconds, 3) });
   for (let round = 1; round <= rounds; round += 1) {
@@ -44,12 +57,26 @@ async function inTurns(bench: BenchTargets, courses: readonly Course[], rounds: 
 
 /** Paced streams: CPU per chunk, the start of each stream included. */
 export async function benchChunks(bench: BenchTargets, rounds: number, seconds: number): Promise<void> {
-  const results = await inTurns(bench, [...straight(bench), { name: TRANSLATED, target: bench.gateway, model: 'sim-translated' }], rounds, { streams: STREAMS, chunks: CHUNKS, paceMs: PACE_MS, seconds });
+  const results = await inTurns(
+    bench,
+    [...straight(bench), { name: TRANSLATED, target: bench.gateway, model: 'sim-translated' }],
+    rounds,
+    { streams: STREAMS, chunks: CHUNKS, paceMs: PACE_MS, seconds },
+  );
   printFigures(
     `Streams of ${CHUNKS} chunks of 284 bytes at a ${PACE_MS} ms pace, ${STREAMS} at a time, ${rounds} interleaved rounds of ${seconds} s; median / min / max.`,
     ['CPU µs / chunk', 'chunks', 'delay p50 ms', 'delay p99 ms', 'errors'],
     [1, 0, 2, 2, 0],
-    [...results].map(([name, all]) => ({ name, columns: [all.map((r) => r.cpuUs), all.map((r) => r.chunks), all.map((r) => r.delayP50Ms), all.map((r) => r.delayP99Ms), all.map((r) => r.errors)] })),
+    [...results].map(([name, all]) => ({
+      name,
+      columns: [
+        all.map((r) => r.cpuUs),
+        all.map((r) => r.chunks),
+        all.map((r) => r.delayP50Ms),
+        all.map((r) => r.delayP99Ms),
+        all.map((r) => r.errors),
+      ],
+    })),
   );
   const cpu = (name: string) => results.get(name)?.map((round) => round.cpuUs);
   printTarget('CPU per chunk ÷ nginx, same dialect', medianRatio(cpu('gateway'), cpu('nginx')), 3, 2.5);
@@ -67,14 +94,28 @@ export async function benchFirstToken(bench: BenchTargets, rounds: number, secon
     direct.push(await play(bench, bench.upstreamPort, load));
     through.push(await play(bench, bench.gateway.port, load));
   }
-  const columns = (all: readonly StreamFigures[]) => [all.map((r) => r.firstP50Ms), all.map((r) => r.firstP99Ms), all.map((r) => r.streams), all.map((r) => r.errors)];
+  const columns = (all: readonly StreamFigures[]) => [
+    all.map((r) => r.firstP50Ms),
+    all.map((r) => r.firstP99Ms),
+    all.map((r) => r.streams),
+    all.map((r) => r.errors),
+  ];
   printFigures(
     `Time to the first content, one stream at a time, ${rounds} interleaved rounds of ${seconds} s; median / min / max.`,
     ['p50 ms', 'p99 ms', 'streams', 'errors'],
     [3, 2, 0, 0],
-    [{ name: 'upstream alone', columns: columns(direct) }, { name: 'gateway', columns: columns(through) }],
+    [
+      { name: 'upstream alone', columns: columns(direct) },
+      { name: 'gateway', columns: columns(through) },
+    ],
   );
-  printTarget('added time to the first content, p50', median(through.map((r, i) => r.firstP50Ms - (direct[i]?.firstP50Ms ?? NaN))), 1, 0.4, ' ms');
+  printTarget(
+    'added time to the first content, p50',
+    median(through.map((r, i) => r.firstP50Ms - (direct[i]?.firstP50Ms ?? NaN))),
+    1,
+    0.4,
+    ' ms',
+  );
 }
 
 /** Many streams at once on one core: does any chunk come late? */
@@ -89,29 +130,56 @@ export async function benchManyStreams(bench: BenchTargets, rounds: number): Pro
     [1, 2, 2, 1, 0, 0],
     [...results].map(([name, all]) => ({
       name,
-      columns: [all.map((r) => r.cpuUs), all.map((r) => r.delayP50Ms), all.map((r) => r.delayP99Ms), all.map((r) => r.delayMaxMs), all.map((r) => r.stalls), all.map((r) => r.errors)],
+      columns: [
+        all.map((r) => r.cpuUs),
+        all.map((r) => r.delayP50Ms),
+        all.map((r) => r.delayP99Ms),
+        all.map((r) => r.delayMaxMs),
+        all.map((r) => r.stalls),
+        all.map((r) => r.errors),
+      ],
     })),
   );
-  console.log(`  latest chunk with nothing between client and upstream, which is what the two of them add: ${median(alone.map((round) => round.delayMaxMs)).toFixed(1)} ms`);
-  printTarget('latest chunk through the gateway', median(results.get('gateway')?.map((round) => round.delayMaxMs) ?? []), 100, undefined, ' ms');
-  console.log(`  rounds with a chunk that was more than 100 ms late: ${results.get('gateway')?.filter((round) => round.stalls > 0).length} of ${rounds}`);
+  console.log(
+    `  latest chunk with nothing between client and upstream, which is what the two of them add: ${median(alone.map((round) => round.delayMaxMs)).toFixed(1)} ms`,
+  );
+  printTarget(
+    'latest chunk through the gateway',
+    median(results.get('gateway')?.map((round) => round.delayMaxMs) ?? []),
+    100,
+    undefined,
+    ' ms',
+  );
+  console.log(
+    `  rounds with a chunk that was more than 100 ms late: ${results.get('gateway')?.filter((round) => round.stalls > 0).length} of ${rounds}`,
+  );
 }
 
-/** Resident memory of the gateway: idle since its start, while 1,000 streams are open, and while 200 run that began with long prompts. */
+/**
+ * Resident memory of the gateway: idle since its start, while 1,000 streams are open, and while 200 run that began
+ * with long prompts.
+ */
 export async function benchMemory(bench: BenchTargets): Promise<void> {
   const idle = residentBytes(bench.gateway.process.pid) ?? NaN;
   const short = await watchMemory(bench, { streams: 1000, chunks: 20, paceMs: 250, seconds: 0 });
-  console.log(`\nResident memory of the gateway, 1 run; ${short.figures.streams} streams opened at once, ${short.figures.errors} errors`);
+  console.log(
+    `\nResident memory of the gateway, 1 run; ${short.figures.streams} streams opened at once, ${short.figures.errors} errors`,
+  );
   printTarget('idle', idle / MB, 120, undefined, ' MB');
   printTarget('most while 1,000 streams are open', Math.max(idle, ...short.samples) / MB, 250, undefined, ' MB');
   const before = residentBytes(bench.gateway.process.pid) ?? NaN;
   const long = await watchMemory(bench, { streams: 200, chunks: 5, paceMs: 3_000, seconds: 0, promptChars: 300_000 });
   const running = long.samples.slice(Math.floor(long.samples.length / 2));
-  console.log(`  while ${long.figures.streams} streams run whose prompts had 300 kB each (${long.figures.errors} errors): ${(median(running) / MB).toFixed(0)} MB, ${(before / MB).toFixed(0)} before`);
+  console.log(
+    `  while ${long.figures.streams} streams run whose prompts had 300 kB each (${long.figures.errors} errors): ${(median(running) / MB).toFixed(0)} MB, ${(before / MB).toFixed(0)} before`,
+  );
 }
 
 /** Plays a load and looks at the gateway's memory each tenth of a second, bytes. */
-async function watchMemory(bench: BenchTargets, load: Load): Promise<{ readonly figures: StreamFigures; readonly samples: readonly number[] }> {
+async function watchMemory(
+  bench: BenchTargets,
+  load: Load,
+): Promise<{ readonly figures: StreamFigures; readonly samples: readonly number[] }> {
   const samples: number[] = [];
   const playing = play(bench, bench.gateway.port, load);
   let over = false;

@@ -16,10 +16,14 @@ const GIVE_UP_MS = 30_000;
 const REST_MS = 1_000;
 
 /**
- * Sends calls as a load balancer does: in turn, and to the next where a gateway refuses the connection or says that it
- * is draining; that one rests for a second. A connection that breaks once a call is on its way is a dropped call. Never throws.
+ * Sends calls as a load balancer does: in turn, and to the next where a gateway refuses the connection or says that
+ * it is draining; that one rests for a second. A connection that breaks once a call is on its way is a dropped
+ * call. Never throws.
  */
-export function createBalancer(gateways: readonly string[], key: string): { call(first: number, stream: boolean): Promise<BalancedCall> } {
+export function createBalancer(
+  gateways: readonly string[],
+  key: string,
+): { call(first: number, stream: boolean): Promise<BalancedCall> } {
   /** Gateway → not asked before. */
   const resting = new Map<string, number>();
   return {
@@ -47,11 +51,17 @@ async function callOnce(gateway: string, key: string, stream: boolean): Promise<
       // A connection of its own, so that one which is closed when it was idle is not taken for a dropped call.
       reset: true,
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model: 'sim-small', messages: [{ role: 'user', content: 'Roll.' }], stream, sim: { output_tokens: 60 } }),
+      body: JSON.stringify({
+        model: 'sim-small',
+        messages: [{ role: 'user', content: 'Roll.' }],
+        stream,
+        sim: { output_tokens: 60 },
+      }),
     });
     const text = await response.body.text();
     if (response.statusCode === 503 && response.headers[HEADER.refusal] === 'draining') return 'next';
-    if (response.statusCode !== 200) return { ok: false, fault: `status ${response.statusCode}: ${text.slice(0, 120)}` };
+    if (response.statusCode !== 200)
+      return { ok: false, fault: `status ${response.statusCode}: ${text.slice(0, 120)}` };
     if (stream && !text.includes('[DONE]')) return { ok: false, fault: 'a stream without its end' };
     return { ok: true, fault: undefined };
   } catch (error) {

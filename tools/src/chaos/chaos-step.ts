@@ -48,10 +48,17 @@ export async function traffic({ stack }: ChaosContext, seconds: number): Promise
 
 export function failures(results: readonly CallResult[], when: string): string[] {
   const bad = results.filter((result) => result.outcome !== 'ok');
-  return bad.length === 0 ? [] : [`${bad.length} of ${results.length} calls ended badly ${when}, the first as ${bad[0]?.outcome} (${bad[0]?.status})`];
+  return bad.length === 0
+    ? []
+    : [
+        `${bad.length} of ${results.length} calls ended badly ${when}, the first as ${bad[0]?.outcome} (${bad[0]?.status})`,
+      ];
 }
 
-/** Asks every half second until `what` holds; resolves with the seconds it took, or undefined when it did not in time. */
+/**
+ * Asks every half second until `what` holds; resolves with the seconds it took, or undefined when it did not in
+ * time.
+ */
 export async function within(seconds: number, what: () => Promise<boolean>): Promise<number | undefined> {
   const startedMs = performance.now();
   for (;;) {
@@ -84,7 +91,10 @@ export async function killAndAwait(context: ChaosContext, part: string): Promise
   return comesBack(context, part, victim.pid);
 }
 
-/** SIGKILLs the PostgreSQL server itself (its part ends with it) and waits for the next one. @throws StackError when none runs. */
+/**
+ * SIGKILLs the PostgreSQL server itself (its part ends with it) and waits for the next one.
+ * @throws StackError when none runs.
+ */
 export async function killDatabase(context: ChaosContext): Promise<string[]> {
   const part = pidOf(context, 'database');
   const lock = await readFile(join(context.settings.dataDir, 'postgres', 'postmaster.pid'), 'utf8').catch(() => '');
@@ -94,7 +104,11 @@ export async function killDatabase(context: ChaosContext): Promise<string[]> {
 }
 
 /** What is wrong with the ledger's rows of these calls, once all are there or after 40 s. */
-export async function ledgerFaults({ operator }: ChaosContext, from: string, results: readonly CallResult[]): Promise<string[]> {
+export async function ledgerFaults(
+  { operator }: ChaosContext,
+  from: string,
+  results: readonly CallResult[],
+): Promise<string[]> {
   const wanted = results.filter((result) => result.outcome === 'ok').flatMap((result) => result.requestId ?? []);
   let counts = new Map<string, number>();
   await within(40, async () => {
@@ -113,7 +127,12 @@ async function countRows(operator: Operator, from: string): Promise<Map<string, 
   const counts = new Map<string, number>();
   let cursor: string | null = null;
   do {
-    const query = new URLSearchParams({ workspace: 'globex-prod', from, limit: '500', ...(cursor !== null && { cursor }) });
+    const query = new URLSearchParams({
+      workspace: 'globex-prod',
+      from,
+      limit: '500',
+      ...(cursor !== null && { cursor }),
+    });
     const page = LedgerPage.parse(await operator.call('GET', `/api/ledger?${query}`));
     for (const row of page.rows) counts.set(row.request_id, (counts.get(row.request_id) ?? 0) + 1);
     cursor = page.next_cursor;

@@ -6,7 +6,10 @@ import { StackError } from '../stack/running-stack.ts';
 const AuditLine = z.object({ event_id: z.string(), type: z.string(), target: z.object({ id: z.string() }) });
 const AuditPage = z.object({ rows: z.array(AuditLine), next_cursor: z.string().nullable() });
 
-/** The operator API as chaos tests use it. Signs in again when a session is gone, and waits out a control plane that starts. */
+/**
+ * The operator API as chaos tests use it. Signs in again when a session is gone, and waits out a control plane that
+ * starts.
+ */
 export interface Operator {
   call(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown): Promise<unknown>;
   state(): Promise<OperatorState>;
@@ -24,7 +27,10 @@ export function createOperator(stack: StackFile): Operator {
   async function send(method: string, path: string, body?: unknown): Promise<{ status: number; text: string }> {
     const response = await request(`${base}${path}`, {
       method: method as 'GET',
-      headers: { ...(token !== undefined && { authorization: `Bearer ${token}` }), ...(body !== undefined && { 'content-type': 'application/json' }) },
+      headers: {
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     }).catch((error: Error) => {
       throw new StackError(`${method} ${path} was not answered: ${error.message}`);
@@ -34,8 +40,13 @@ export function createOperator(stack: StackFile): Operator {
 
   async function signIn(): Promise<void> {
     token = undefined;
-    const { status, text } = await send('POST', '/api/session', { user: stack.operator.user, password: stack.operator.password, bearer: true });
-    if (status !== 200) throw new StackError(`The control plane refused the demo operator: ${status} ${text.slice(0, 200)}`);
+    const { status, text } = await send('POST', '/api/session', {
+      user: stack.operator.user,
+      password: stack.operator.password,
+      bearer: true,
+    });
+    if (status !== 200)
+      throw new StackError(`The control plane refused the demo operator: ${status} ${text.slice(0, 200)}`);
     token = z.object({ token: z.string() }).parse(JSON.parse(text)).token;
   }
 
@@ -46,21 +57,32 @@ export function createOperator(stack: StackFile): Operator {
       await signIn();
       answer = await send(method, path, body);
     }
-    if (answer.status >= 300) throw new StackError(`${method} ${path} answered ${answer.status}: ${answer.text.slice(0, 300)}`);
+    if (answer.status >= 300)
+      throw new StackError(`${method} ${path} answered ${answer.status}: ${answer.text.slice(0, 300)}`);
     return answer.text === '' ? undefined : (JSON.parse(answer.text) as unknown);
   };
 
   return {
     call,
     state: async () => OperatorState.parse(await call('GET', '/api/state')),
-    dlqDepth: async (queue) => DlqState.array().parse(await call('GET', '/api/dlqs')).find((state) => state.queue === queue)?.depth ?? 0,
-    deadLetters: async (queue) => z.object({ messages: z.array(DeadLetterView) }).parse(await call('GET', `/api/dlqs/${queue}/messages?limit=100`)).messages,
+    dlqDepth: async (queue) =>
+      DlqState.array()
+        .parse(await call('GET', '/api/dlqs'))
+        .find((state) => state.queue === queue)?.depth ?? 0,
+    deadLetters: async (queue) =>
+      z.object({ messages: z.array(DeadLetterView) }).parse(await call('GET', `/api/dlqs/${queue}/messages?limit=100`))
+        .messages,
     redrive: async (queue) => RedriveAnswer.parse(await call('POST', `/api/dlqs/${queue}/redrive`)),
     audit: async (action, from) => {
       const rows: z.infer<typeof AuditLine>[] = [];
       let cursor: string | null = null;
       do {
-        const page: z.infer<typeof AuditPage> = AuditPage.parse(await call('GET', `/api/audit?${new URLSearchParams({ action, from, limit: '200', ...(cursor !== null && { cursor }) })}`));
+        const page: z.infer<typeof AuditPage> = AuditPage.parse(
+          await call(
+            'GET',
+            `/api/audit?${new URLSearchParams({ action, from, limit: '200', ...(cursor !== null && { cursor }) })}`,
+          ),
+        );
         rows.push(...page.rows);
         cursor = page.next_cursor;
       } while (cursor !== null);

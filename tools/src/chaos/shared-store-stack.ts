@@ -36,7 +36,14 @@ export function hasSharedStoreServer(): boolean {
 export async function startSharedStoreStack(root: string): Promise<SharedStoreStack> {
   const redis = await startRedis();
   const dataDir = mkdtempSync(join(tmpdir(), 'sluice-chaos-'));
-  const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], SLUICE_DATA_DIR: dataDir, SLUICE_LIMIT_STORE: 'valkey', VALKEY_URL: redis.url, LOG_LEVEL: 'warn' };
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: process.env['HOME'],
+    SLUICE_DATA_DIR: dataDir,
+    SLUICE_LIMIT_STORE: 'valkey',
+    VALKEY_URL: redis.url,
+    LOG_LEVEL: 'warn',
+  };
   const settings = stackSettings(root, { ...env, SLUICE_PORT_BASE: String(await freePortBase()) });
   let second: SpawnedService | undefined;
   const stop = async (): Promise<void> => {
@@ -58,7 +65,9 @@ export async function startSharedStoreStack(root: string): Promise<SharedStoreSt
     const startSecond = () =>
       spawnService({
         entry: join(root, 'apps/gateway/src/main.ts'),
-        env: Object.fromEntries(Object.entries(secondEnv).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))),
+        env: Object.fromEntries(
+          Object.entries(secondEnv).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+        ),
         readyWhen: { url: `http://127.0.0.1:${ports.gatewayAdmin}/ready` },
         timeoutMs: GATEWAY_READY_MS,
       });

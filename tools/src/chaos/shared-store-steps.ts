@@ -16,14 +16,28 @@ export const SHARED_STORE_STEPS: readonly ChaosStep[] = [
     text: 'Two gateways that share a Valkey (a second stack of its own): Valkey is lost and comes back; both gateways are restarted one after the other.',
     run: async (context) => {
       if (!hasSharedStoreServer()) {
-        console.log('     skipped: neither valkey-server nor redis-server is on PATH (Debian: apt-get install redis-server)');
+        console.log(
+          '     skipped: neither valkey-server nor redis-server is on PATH (Debian: apt-get install redis-server)',
+        );
         return true;
       }
       const shared = await startSharedStoreStack(context.settings.root);
       try {
-        const inIt: ChaosContext = { ...context, settings: shared.settings, stack: shared.stack, operator: createOperator(shared.stack) };
-        const both = await within(30, async () => (await inIt.operator.state()).gateways.filter(({ live, store }) => live && store === 'valkey').length === 2);
-        const well = context.report('two gateways of one cell serve and share their limits', both === undefined ? ['the picture does not show two'] : []);
+        const inIt: ChaosContext = {
+          ...context,
+          settings: shared.settings,
+          stack: shared.stack,
+          operator: createOperator(shared.stack),
+        };
+        const both = await within(
+          30,
+          async () =>
+            (await inIt.operator.state()).gateways.filter(({ live, store }) => live && store === 'valkey').length === 2,
+        );
+        const well = context.report(
+          'two gateways of one cell serve and share their limits',
+          both === undefined ? ['the picture does not show two'] : [],
+        );
         const lost = await runWatched(inIt, { name: 'valkey', body: { seconds: 8 }, withinS: 60 });
         return (await rollingRestart(inIt, shared)) && lost && well;
       } finally {
@@ -45,5 +59,10 @@ async function rollingRestart(context: ChaosContext, shared: SharedStoreStack): 
   const results = await calls;
   const dropped = results.filter(({ ok }) => !ok);
   const wellBack = context.report('the first gateway drains, ends and is started again', back);
-  return context.report(`both were restarted; none of ${results.length} calls was dropped, half of them streams`, dropped.length === 0 ? [] : [`${dropped.length} were, the first: ${dropped[0]?.fault ?? ''}`]) && wellBack;
+  return (
+    context.report(
+      `both were restarted; none of ${results.length} calls was dropped, half of them streams`,
+      dropped.length === 0 ? [] : [`${dropped.length} were, the first: ${dropped[0]?.fault ?? ''}`],
+    ) && wellBack
+  );
 }

@@ -19,13 +19,18 @@ export interface SteadyTraffic {
 export function startTraffic(stack: StackFile, rates: Rates = CALM): SteadyTraffic {
   const pool = new Pool(stack.services.gateway.url, { connections: 128 });
   const calls: Promise<CallResult>[] = [];
-  const tenants = (Object.entries(rates) as [DemoTenant, number][]).map(([tenant, rate]) => ({ tenant, rate, sent: 0 }));
+  const tenants = (Object.entries(rates) as [DemoTenant, number][]).map(([tenant, rate]) => ({
+    tenant,
+    rate,
+    sent: 0,
+  }));
   const startedMs = performance.now();
   const timer = setInterval(() => {
     const seconds = (performance.now() - startedMs) / 1000;
     for (const one of tenants) {
       const shape = STEADY[one.tenant];
-      for (; one.sent < seconds * one.rate; one.sent += 1) calls.push(sendCall(pool, { key: stack.keys[shape.workspace] ?? '', ...shape.call(one.sent) }));
+      for (; one.sent < seconds * one.rate; one.sent += 1)
+        calls.push(sendCall(pool, { key: stack.keys[shape.workspace] ?? '', ...shape.call(one.sent) }));
     }
   }, TICK_MS);
   return {

@@ -22,7 +22,10 @@ export interface WatchedFailure {
  * Starts a failure under steady traffic and waits until the control plane has judged everything that it expects of it:
  * the same verdicts as the operator console shows.
  */
-export async function runWatched({ operator, stack, report }: Pick<ChaosContext, 'operator' | 'stack' | 'report'>, { name, body, rates = CALM, withinS }: WatchedFailure): Promise<boolean> {
+export async function runWatched(
+  { operator, stack, report }: Pick<ChaosContext, 'operator' | 'stack' | 'report'>,
+  { name, body, rates = CALM, withinS }: WatchedFailure,
+): Promise<boolean> {
   const traffic = startTraffic(stack, rates);
   let found: ChaosReport | undefined;
   try {
@@ -37,19 +40,48 @@ export async function runWatched({ operator, stack, report }: Pick<ChaosContext,
     await traffic.stop();
   }
   if (found === undefined) return report('the control plane watches it', ['its picture has no such failure']);
-  return found.checks.map((check) => report(`${check.phase === 'after' ? 'afterwards ' : ''}${check.expected}; observed: ${check.observed}`, check.verdict === 'holds' ? [] : [check.verdict === 'waiting' ? `not within ${withinS} s` : check.verdict])).every(Boolean);
+  return found.checks
+    .map((check) =>
+      report(
+        `${check.phase === 'after' ? 'afterwards ' : ''}${check.expected}; observed: ${check.observed}`,
+        check.verdict === 'holds' ? [] : [check.verdict === 'waiting' ? `not within ${withinS} s` : check.verdict],
+      ),
+    )
+    .every(Boolean);
 }
 
-const watched = (text: string, failure: WatchedFailure): ChaosStep => ({ text, run: (context) => runWatched(context, failure) });
-const provider = (text: string, body: Readonly<Record<string, unknown>>): ChaosStep => watched(text, { name: 'provider', body, withinS: 130 });
+const watched = (text: string, failure: WatchedFailure): ChaosStep => ({
+  text,
+  run: (context) => runWatched(context, failure),
+});
+const provider = (text: string, body: Readonly<Record<string, unknown>>): ChaosStep =>
+  watched(text, { name: 'provider', body, withinS: 130 });
 
 /** Failures that the control plane judges itself. */
 export const WATCHED_STEPS: readonly ChaosStep[] = [
-  watched('A noisy neighbour: initech sends 120 calls a second, its plan allows 5.', { name: 'flood', body: { tenant: 'initech', rps: 120, seconds: 10 }, rates: { acme: 4, globex: 6 }, withinS: 60 }),
-  provider('A slow upstream: the first provider of every chain answers 3 s later.', { provider: 'primary', kind: 'slow', latency_ms: 3_000, seconds: 7 }),
-  provider('A dead provider: the first of every chain closes its connections.', { provider: 'primary', kind: 'down', seconds: 8 }),
+  watched('A noisy neighbour: initech sends 120 calls a second, its plan allows 5.', {
+    name: 'flood',
+    body: { tenant: 'initech', rps: 120, seconds: 10 },
+    rates: { acme: 4, globex: 6 },
+    withinS: 60,
+  }),
+  provider('A slow upstream: the first provider of every chain answers 3 s later.', {
+    provider: 'primary',
+    kind: 'slow',
+    latency_ms: 3_000,
+    seconds: 7,
+  }),
+  provider('A dead provider: the first of every chain closes its connections.', {
+    provider: 'primary',
+    kind: 'down',
+    seconds: 8,
+  }),
   provider('Every provider is dead.', { provider: 'all', kind: 'down', seconds: 6 }),
   provider('Streams are cut in their middle.', { provider: 'primary', kind: 'cut_stream', seconds: 7 }),
-  watched("A gateway's clock steps an hour ahead, and back.", { name: 'clock', body: { offset_ms: 3_600_000, seconds: 6 }, withinS: 60 }),
+  watched("A gateway's clock steps an hour ahead, and back.", {
+    name: 'clock',
+    body: { offset_ms: 3_600_000, seconds: 6 },
+    withinS: 60,
+  }),
   watched("The disk of a gateway's outbox is full.", { name: 'disk', body: { seconds: 5 }, withinS: 60 }),
 ];

@@ -10,7 +10,11 @@ const API_NAME: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     sqs_managed_sse_enabled: 'SqsManagedSseEnabled',
     policy: 'Policy',
   },
-  aws_sns_topic_subscription: { raw_message_delivery: 'RawMessageDelivery', filter_policy: 'FilterPolicy', filter_policy_scope: 'FilterPolicyScope' },
+  aws_sns_topic_subscription: {
+    raw_message_delivery: 'RawMessageDelivery',
+    filter_policy: 'FilterPolicy',
+    filter_policy_scope: 'FilterPolicyScope',
+  },
 };
 
 /** What the SQS API calls an attribute of `aws_sqs_queue`. @throws RangeError when it is not known. */
@@ -34,8 +38,8 @@ export interface SynthesisedResource {
 }
 
 /**
- * The resources of a synthesised stack with their attributes as the SNS and SQS APIs name them, so that they can be compared with
- * what the SDK provisioner has applied.
+ * The resources of a synthesised stack with their attributes as the SNS and SQS APIs name them, so that they can be
+ * compared with what the SDK provisioner has applied.
  *
  * @throws RangeError for a resource or an attribute without a counterpart: it would be left out of the comparison.
  */
@@ -52,7 +56,12 @@ export function attributesOfJson(json: string): SynthesisedResource[] {
         if (name === undefined) throw new RangeError(`the API counterpart of ${type}.${key} is not known`);
         attributes[name] = String(value);
       }
-      return { type, name: String(row['name'] ?? row['endpoint']), topicArn: row['topic_arn'] as string | undefined, attributes };
+      return {
+        type,
+        name: String(row['name'] ?? row['endpoint']),
+        topicArn: row['topic_arn'] as string | undefined,
+        attributes,
+      };
     });
   });
 }

@@ -5,7 +5,10 @@ export interface Skipped {
   readonly skipped: string;
 }
 
-/** One long form of `make verify`. It starts what it needs on ports of its own and leaves nothing behind, also when it fails. */
+/**
+ * One long form of `make verify`. It starts what it needs on ports of its own and leaves nothing behind, also when
+ * it fails.
+ */
 export interface DeepCheck {
   /** A sentence that says what holds when it passes; part of it selects the check on the command line. */
   readonly name: string;

@@ -1,6 +1,17 @@
 import { judgeScale } from './ledger-scale.ts';
 
-const names = ['monthByDayAndModel', 'monthByDayModelAndFeature', 'newestPage', 'pageInTheMiddle', 'nextPage', 'pageOfEveryTenant', 'pageOfTimeouts', 'pageOfAFeature', 'pageOfAModel', 'oneRequest'];
+const names = [
+  'monthByDayAndModel',
+  'monthByDayModelAndFeature',
+  'newestPage',
+  'pageInTheMiddle',
+  'nextPage',
+  'pageOfEveryTenant',
+  'pageOfTimeouts',
+  'pageOfAFeature',
+  'pageOfAModel',
+  'oneRequest',
+];
 const good = { differences: 0, ...Object.fromEntries(names.map((name) => [`${name}MsP50`, 1])) };
 
 describe('the judgement of a ledger of 10 million rows', () => {

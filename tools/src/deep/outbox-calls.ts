@@ -1,4 +1,11 @@
-import { EVENT_SCHEMA, settledEventId, startedEventId, type CallSettled, type CallStarted, type EventOrigin } from '@sluice/contracts';
+import {
+  EVENT_SCHEMA,
+  settledEventId,
+  startedEventId,
+  type CallSettled,
+  type CallStarted,
+  type EventOrigin,
+} from '@sluice/contracts';
 
 /** The driver's calls are of this workspace: no demo traffic uses it. */
 export const DRIVEN_WORKSPACE = 'acme-staging';
@@ -34,7 +41,11 @@ export function drivenStart(requestId: string, at: number): CallStarted {
 }
 
 /** Its end. */
-export function drivenEnd(requestId: string, at: number, outcome: 'ok' | 'interrupted'): Omit<CallSettled, keyof EventOrigin> {
+export function drivenEnd(
+  requestId: string,
+  at: number,
+  outcome: 'ok' | 'interrupted',
+): Omit<CallSettled, keyof EventOrigin> {
   return {
     ...identity(requestId, at),
     event_id: settledEventId(requestId),

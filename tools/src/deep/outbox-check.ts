@@ -6,9 +6,14 @@ import { LONG, OUTBOX_LOSSES, runLoss } from './outbox-losses.ts';
 export const outboxCheck: DeepCheck = {
   name: 'Outbox: whatever is killed, refused, full, set back, restarted or purged, every answered call is in the ledger once',
   async run({ env }) {
-    const scale = { ...LONG, kills: Number(env['OUTBOX_KILLS'] ?? LONG.kills), outageMs: Number(env['OUTBOX_OUTAGE_S'] ?? LONG.outageMs / 1000) * 1000 };
+    const scale = {
+      ...LONG,
+      kills: Number(env['OUTBOX_KILLS'] ?? LONG.kills),
+      outageMs: Number(env['OUTBOX_OUTAGE_S'] ?? LONG.outageMs / 1000) * 1000,
+    };
     const chosen = OUTBOX_LOSSES.filter(({ name }) => name.includes(env['OUTBOX_LOSS'] ?? ''));
-    if (chosen.length === 0) throw new RangeError(`OUTBOX_LOSS names none of the losses: ${OUTBOX_LOSSES.map(({ name }) => name).join('; ')}`);
+    if (chosen.length === 0)
+      throw new RangeError(`OUTBOX_LOSS names none of the losses: ${OUTBOX_LOSSES.map(({ name }) => name).join('; ')}`);
     const stack = await startFullStack({ late: AbortSignal.timeout(300_000) });
     const faults: string[] = [];
     try {

@@ -7,9 +7,10 @@ import { drivenEnd, drivenStart } from './outbox-calls.ts';
 import { followWatermarks } from './outbox-watermarks.ts';
 
 /**
- * The metering of a gateway without its HTTP side and its provider, in a process of its own that can be killed: real outbox, real
- * publisher, real acknowledgements. Settings as JSON in the first argument, commands on stdin, one line of what happened on stdout:
- * `opening` before it looks at its disk, `answered <request id>` once the call's end is recorded, as a gateway sends the last byte only then.
+ * The metering of a gateway without its HTTP side and its provider, in a process of its own that can be killed:
+ * real outbox, real publisher, real acknowledgements. Settings as JSON in the first argument, commands on stdin,
+ * one line of what happened on stdout: `opening` before it looks at its disk, `answered <request id>` once the
+ * call's end is recorded, as a gateway sends the last byte only then.
  */
 export interface DriverSettings {
   readonly dir: string;
@@ -52,7 +53,11 @@ const { outbox, unmatched } = openOutbox({
     allocateNow: (path, bytes) => (noSpace(), nodeFiles.allocateNow(path, bytes)),
   },
 });
-const clients = createSpineClients({ endpoint: settings.spineUrl, region: settings.region, credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });
+const clients = createSpineClients({
+  endpoint: settings.spineUrl,
+  region: settings.region,
+  credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+});
 const sns = createSnsPublisher({ spine: clients });
 /** An outage or a topic that refuses half of each batch, as the publisher meets it. */
 const publisher: EventPublisher = {
@@ -63,8 +68,17 @@ const publisher: EventPublisher = {
   },
   close: () => sns.close(),
 };
-const watermarks = followWatermarks({ ...settings, onWatermark: ({ epoch, sequence }) => outbox.acknowledge(epoch, sequence) });
-const outboxPublisher = createOutboxPublisher({ outbox, publisher, clock, republishAfterMs: 5_000, ledgerConnected: () => watermarks.connected });
+const watermarks = followWatermarks({
+  ...settings,
+  onWatermark: ({ epoch, sequence }) => outbox.acknowledge(epoch, sequence),
+});
+const outboxPublisher = createOutboxPublisher({
+  outbox,
+  publisher,
+  clock,
+  republishAfterMs: 5_000,
+  ledgerConnected: () => watermarks.connected,
+});
 
 for (const { request_id } of unmatched) await outbox.appendSettled(drivenEnd(request_id, clock.now(), 'interrupted'));
 outboxPublisher.start();

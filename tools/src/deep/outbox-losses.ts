@@ -82,7 +82,8 @@ const halfRefused: Loss = {
 const diskFull: Loss = {
   name: 'the disk full',
   async run(world, _stack, { loadMs, settleMs }) {
-    // Space is asked for in segments; when the disk gives none, calls go on until the rest is reserved for those that run.
+    // Space is asked for in segments; when the disk gives none, calls go on until the rest is reserved for those
+    // that run.
     const driver = await world.boot({ callMs: 2 });
     await sleep(loadMs);
     driver.command('disk full');
@@ -146,12 +147,20 @@ async function purge(endpoint: string, queueUrl: string): Promise<void> {
 const purged: Loss = {
   name: 'a queue purged',
   async run(world, stack, { loadMs, settleMs }) {
-    const clients = createSpineClients({ endpoint: stack.file.services.spine.url, region: LOCAL_REGION, credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });
+    const clients = createSpineClients({
+      endpoint: stack.file.services.spine.url,
+      region: LOCAL_REGION,
+      credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    });
     try {
       const driver = await world.boot();
       const queueUrl = await clients.queueUrl('metering');
       // Broken for a moment, so that the queue holds something to lose.
-      await stack.api('POST', '/api/chaos/consumer', { consumer: 'metering', broken: true, seconds: Math.ceil(loadMs / 1000) });
+      await stack.api('POST', '/api/chaos/consumer', {
+        consumer: 'metering',
+        broken: true,
+        seconds: Math.ceil(loadMs / 1000),
+      });
       for (let n = 0; n < 4; n += 1) {
         await sleep(loadMs / 4);
         await purge(stack.file.services.spine.url, queueUrl);
@@ -169,7 +178,12 @@ const purged: Loss = {
 export const OUTBOX_LOSSES: readonly Loss[] = [kills, outage, halfRefused, diskFull, clockBack, emulatorLost, purged];
 
 /** Runs one in a world of its own. */
-export async function runLoss(loss: Loss, stack: FullStack, scale: LossScale, print: (line: string) => void): Promise<string> {
+export async function runLoss(
+  loss: Loss,
+  stack: FullStack,
+  scale: LossScale,
+  print: (line: string) => void,
+): Promise<string> {
   const world = createOutboxWorld(stack, `driver-${OUTBOX_LOSSES.indexOf(loss)}-${Math.floor(performance.now())}`);
   try {
     return await loss.run(world, stack, scale, print);

@@ -8,12 +8,18 @@ export interface WatermarksOptions {
 }
 
 /** Follows the configuration stream for its acknowledgements only; comes back by itself. */
-export function followWatermarks({ controlPlaneUrl, token, gatewayId, onWatermark }: WatermarksOptions): { readonly connected: boolean; close(): Promise<void> } {
+export function followWatermarks({ controlPlaneUrl, token, gatewayId, onWatermark }: WatermarksOptions): {
+  readonly connected: boolean;
+  close(): Promise<void>;
+} {
   const abort = new AbortController();
   let connected = false;
 
   const once = async (): Promise<void> => {
-    const response = await fetch(`${controlPlaneUrl}/internal/config/stream?gateway=${gatewayId}&since=0`, { headers: { authorization: `Bearer ${token}` }, signal: abort.signal });
+    const response = await fetch(`${controlPlaneUrl}/internal/config/stream?gateway=${gatewayId}&since=0`, {
+      headers: { authorization: `Bearer ${token}` },
+      signal: abort.signal,
+    });
     if (!response.ok || response.body === null) throw new Error(`the stream answered ${response.status}`);
     connected = true;
     let text = '';
@@ -23,7 +29,8 @@ export function followWatermarks({ controlPlaneUrl, token, gatewayId, onWatermar
         const lines = text.slice(0, end).split('\n');
         text = text.slice(end + 2);
         const data = lines.find((line) => line.startsWith('data:'))?.slice(5);
-        if (lines.some((line) => /^event: ?watermark$/.test(line)) && data !== undefined) onWatermark(JSON.parse(data) as { epoch: number; sequence: number });
+        if (lines.some((line) => /^event: ?watermark$/.test(line)) && data !== undefined)
+          onWatermark(JSON.parse(data) as { epoch: number; sequence: number });
       }
     }
   };

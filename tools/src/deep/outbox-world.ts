@@ -47,15 +47,23 @@ export interface OutboxWorld {
 export function createOutboxWorld(stack: FullStack, gatewayId: string): OutboxWorld {
   const dir = mkdtempSync(join(tmpdir(), 'sluice-outbox-'));
   const seen: Seen = { answered: new Set(), refused: 0, failed: 0, interrupted: 0 };
-  const token = loadOrCreateSecrets(stackFiles(stack.settings.dataDir).secrets).tokens[SERVICE_TOKEN_ENV.gatewayToControlPlane] as string;
+  const token = loadOrCreateSecrets(stackFiles(stack.settings.dataDir).secrets).tokens[
+    SERVICE_TOKEN_ENV.gatewayToControlPlane
+  ] as string;
   const children = new Set<ChildProcess>();
 
   const rowsOfDriver = async (): Promise<Map<string, number>> => {
     const rows = new Map<string, number>();
     let cursor: string | null = null;
     do {
-      const page: LedgerPage = LedgerPage.parse(await stack.api('GET', `/api/ledger?workspace=${DRIVEN_WORKSPACE}&limit=1000${cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`}`));
-      for (const row of page.rows) if (row.gateway_id === gatewayId) rows.set(row.request_id, (rows.get(row.request_id) ?? 0) + 1);
+      const page: LedgerPage = LedgerPage.parse(
+        await stack.api(
+          'GET',
+          `/api/ledger?workspace=${DRIVEN_WORKSPACE}&limit=1000${cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`}`,
+        ),
+      );
+      for (const row of page.rows)
+        if (row.gateway_id === gatewayId) rows.set(row.request_id, (rows.get(row.request_id) ?? 0) + 1);
       cursor = page.next_cursor;
     } while (cursor !== null);
     return rows;
@@ -63,10 +71,23 @@ export function createOutboxWorld(stack: FullStack, gatewayId: string): OutboxWo
 
   const start = (over: Partial<DriverSettings> = {}) => {
     const settings: DriverSettings = {
-      dir, gatewayId, token, spineUrl: stack.file.services.spine.url, region: LOCAL_REGION, controlPlaneUrl: stack.file.services['control-plane'].url,
-      clockMs: 0, calls: 16, callMs: 10, segmentBytes: 64 * 1024, ...over,
+      dir,
+      gatewayId,
+      token,
+      spineUrl: stack.file.services.spine.url,
+      region: LOCAL_REGION,
+      controlPlaneUrl: stack.file.services['control-plane'].url,
+      clockMs: 0,
+      calls: 16,
+      callMs: 10,
+      segmentBytes: 64 * 1024,
+      ...over,
     };
-    const child = spawn(process.execPath, ['--conditions=@sluice/source', '--disable-warning=ExperimentalWarning', DRIVER, JSON.stringify(settings)], { stdio: ['pipe', 'pipe', 'pipe'] });
+    const child = spawn(
+      process.execPath,
+      ['--conditions=@sluice/source', '--disable-warning=ExperimentalWarning', DRIVER, JSON.stringify(settings)],
+      { stdio: ['pipe', 'pipe', 'pipe'] },
+    );
     children.add(child);
     const ended = new Promise<void>((resolve) => child.once('close', () => (children.delete(child), resolve())));
     let said = '';
@@ -133,21 +154,28 @@ export function createOutboxWorld(stack: FullStack, gatewayId: string): OutboxWo
     async reconcile(driver, timeoutMs) {
       driver.command('rest');
       const until = performance.now() + timeoutMs;
-      for (let pending = 1; pending > 0; ) {
+      for (let pending = 1; pending > 0;) {
         await sleep(200);
         ({ pending } = await driver.stats());
-        if (performance.now() > until) throw new Error(`${pending} records are not acknowledged after ${Math.round(timeoutMs / 1000)} s`);
+        if (performance.now() > until)
+          throw new Error(`${pending} records are not acknowledged after ${Math.round(timeoutMs / 1000)} s`);
       }
       const rows = await rowsOfDriver();
       const missing = [...seen.answered].filter((id) => !rows.has(id));
       const twice = [...rows].filter(([, count]) => count !== 1).map(([id]) => id);
-      if (missing.length > 0) throw new Error(`${missing.length} answered calls are not in the ledger, such as ${missing[0]}`);
-      if (twice.length > 0) throw new Error(`${twice.length} calls are in the ledger more than once, such as ${twice[0]}`);
+      if (missing.length > 0)
+        throw new Error(`${missing.length} answered calls are not in the ledger, such as ${missing[0]}`);
+      if (twice.length > 0)
+        throw new Error(`${twice.length} calls are in the ledger more than once, such as ${twice[0]}`);
       if (seen.failed > 0) throw new Error(`${seen.failed} calls that were taken could not be recorded`);
       return `${seen.answered.size} answered, all in the ledger once; ${seen.interrupted} interrupted, ${seen.refused} refused`;
     },
     async close() {
-      await Promise.all([...children].map((child) => new Promise<void>((resolve) => (child.once('close', () => resolve()), child.kill('SIGKILL')))));
+      await Promise.all(
+        [...children].map(
+          (child) => new Promise<void>((resolve) => (child.once('close', () => resolve()), child.kill('SIGKILL'))),
+        ),
+      );
       rmSync(dir, { recursive: true, force: true });
     },
   };

@@ -2,13 +2,20 @@ import type { StackSettings } from '../stack/settings.ts';
 import type { DeepCheck } from './deep-check.ts';
 
 /**
- * Runs the checks one after the other and prints a verdict with its figures as soon as each ends; a failure does not stop the
- * rest. With `words`, only the checks whose name holds one of them, in any case.
+ * Runs the checks one after the other and prints a verdict with its figures as soon as each ends; a failure does
+ * not stop the rest. With `words`, only the checks whose name holds one of them, in any case.
  *
  * @returns the exit code: 1 when a check failed or when `words` select none.
  */
-export async function runDeepChecks(checks: readonly DeepCheck[], settings: StackSettings, words: readonly string[], print: (line: string) => void): Promise<number> {
-  const chosen = checks.filter(({ name }) => words.length === 0 || words.some((word) => name.toLowerCase().includes(word.toLowerCase())));
+export async function runDeepChecks(
+  checks: readonly DeepCheck[],
+  settings: StackSettings,
+  words: readonly string[],
+  print: (line: string) => void,
+): Promise<number> {
+  const chosen = checks.filter(
+    ({ name }) => words.length === 0 || words.some((word) => name.toLowerCase().includes(word.toLowerCase())),
+  );
   if (chosen.length === 0) {
     print(`No long check is named like '${words.join(' ')}'. There are:`);
     for (const { name } of checks) print(`  ${name}`);
@@ -32,6 +39,8 @@ export async function runDeepChecks(checks: readonly DeepCheck[], settings: Stac
       print(`FAIL ${check.name} (${took()}): ${error instanceof Error ? error.message : String(error)}`);
     }
   }
-  print(`${chosen.length - failed - skipped} of ${chosen.length} long checks passed, ${failed} failed, ${skipped} skipped`);
+  print(
+    `${chosen.length - failed - skipped} of ${chosen.length} long checks passed, ${failed} failed, ${skipped} skipped`,
+  );
   return failed === 0 ? 0 : 1;
 }

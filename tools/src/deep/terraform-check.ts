@@ -14,9 +14,9 @@ import { readPlan, type PlannedChange } from './terraform-plan.ts';
 const TOGETHER = '-parallelism=30';
 
 /**
- * The synthesised stack with the real AWS provider against an emulator: the one in this repository, or any at `TF_ENDPOINT_URL`
- * (its account in `AWS_ACCOUNT_ID`; queue attributes that it does not keep in `TF_OMIT`, as Terraform calls them, or the provider waits
- * for them for ever).
+ * The synthesised stack with the real AWS provider against an emulator: the one in this repository, or any at
+ * `TF_ENDPOINT_URL` (its account in `AWS_ACCOUNT_ID`; queue attributes that it does not keep in `TF_OMIT`, as
+ * Terraform calls them, or the provider waits for them for ever).
  */
 export const terraformCheck: DeepCheck = {
   name: 'Terraform applies the synthesised spine, plans nothing afterwards, shows one changed attribute as one, and destroys all of it',
@@ -28,7 +28,12 @@ export const terraformCheck: DeepCheck = {
     const endpoint = outside ?? (await app?.listen({ host: '127.0.0.1', port: 0 })) ?? '';
     const account = outside === undefined ? LOCAL_ACCOUNT : (settings.env['AWS_ACCOUNT_ID'] ?? LOCAL_ACCOUNT);
     const outdir = mkdtempSync(join(tmpdir(), 'sluice-terraform-'));
-    const spine = createSpineClients({ endpoint, region: LOCAL_REGION, account, credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });
+    const spine = createSpineClients({
+      endpoint,
+      region: LOCAL_REGION,
+      account,
+      credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    });
     try {
       const folder = await synthesiseSpine(settings.root, outdir, endpoint, { region: LOCAL_REGION, account });
       const omitted = (settings.env['TF_OMIT'] ?? '').split(',').filter((name) => name !== '');
@@ -43,7 +48,13 @@ export const terraformCheck: DeepCheck = {
   },
 };
 
-async function lifeOfSpine(terraform: TerraformCli, folder: string, pluginDir: string, spine: SpineClients, omitted: readonly string[]): Promise<string> {
+async function lifeOfSpine(
+  terraform: TerraformCli,
+  folder: string,
+  pluginDir: string,
+  spine: SpineClients,
+  omitted: readonly string[],
+): Promise<string> {
   const ignored = omitted.map(apiNameOfQueueAttribute);
   const figures: string[] = [];
   const timed = async <T>(what: string, work: () => Promise<T>): Promise<T> => {
@@ -58,7 +69,12 @@ async function lifeOfSpine(terraform: TerraformCli, folder: string, pluginDir: s
   };
   await timed('init', () => terraform.run(['init', '-input=false', '-no-color', `-plugin-dir=${pluginDir}`]));
   await timed('apply', () => terraform.run(['apply', TOGETHER, '-auto-approve', '-input=false', '-no-color']));
-  expectNone('what Terraform has applied is not as declared', compareTopology(TOPOLOGY, await describeDeployed(TOPOLOGY, spine)).filter((fault) => !ignored.some((name) => fault.includes(`: ${name} is not set`))));
+  expectNone(
+    'what Terraform has applied is not as declared',
+    compareTopology(TOPOLOGY, await describeDeployed(TOPOLOGY, spine)).filter(
+      (fault) => !ignored.some((name) => fault.includes(`: ${name} is not set`)),
+    ),
+  );
   if (omitted.length > 0) figures.push(`without ${omitted.join(', ')}, which the endpoint does not keep`);
 
   const second = await timed('second plan', plan);
@@ -71,16 +87,29 @@ async function lifeOfSpine(terraform: TerraformCli, folder: string, pluginDir: s
   });
   const [only, ...others] = third.changes;
   const expected = /^redrive_policy: (.*)"maxReceiveCount":"3"(.*) → \1"maxReceiveCount":"5"\2$/;
-  if (only?.address !== 'aws_sqs_queue.queue_metering' || only.actions !== 'update' || others.length > 0 || only.attributes.length !== 1 || !expected.test(only.attributes[0] ?? '')) {
-    throw new Error(`a changed maxReceiveCount of metering is planned as: ${third.changes.map(sentence).join('; ') || 'nothing'}`);
+  if (
+    only?.address !== 'aws_sqs_queue.queue_metering' ||
+    only.actions !== 'update' ||
+    others.length > 0 ||
+    only.attributes.length !== 1 ||
+    !expected.test(only.attributes[0] ?? '')
+  ) {
+    throw new Error(
+      `a changed maxReceiveCount of metering is planned as: ${third.changes.map(sentence).join('; ') || 'nothing'}`,
+    );
   }
   await timed('destroy', () => terraform.run(['destroy', TOGETHER, '-auto-approve', '-input=false', '-no-color']));
   const left = await describeDeployed(TOPOLOGY, spine);
-  expectNone('destroy left', [...Object.keys(left.topics), ...Object.keys(left.queues), ...left.subscriptions.map(({ queue }) => `a subscription of ${queue}`)]);
+  expectNone('destroy left', [
+    ...Object.keys(left.topics),
+    ...Object.keys(left.queues),
+    ...left.subscriptions.map(({ queue }) => `a subscription of ${queue}`),
+  ]);
   return `${figures.join(', ')}; ${TOPOLOGY.topics.length} topics, ${TOPOLOGY.queues.length} queues with DLQs; second plan empty; the changed attribute planned alone; nothing left`;
 }
 
-const sentence = ({ address, actions, attributes }: PlannedChange): string => `${address} ${actions} (${attributes.join(', ')})`;
+const sentence = ({ address, actions, attributes }: PlannedChange): string =>
+  `${address} ${actions} (${attributes.join(', ')})`;
 
 function expectNone(what: string, faults: readonly string[]): void {
   if (faults.length > 0) throw new Error(`${what}: ${faults.join('; ')}`);
@@ -90,13 +119,19 @@ function expectNone(what: string, faults: readonly string[]): void {
 function changeReceives(folder: string, name: string, { queues }: Topology): void {
   const declared = queues.find((queue) => queue.name === name);
   editQueues(folder, (queue) => {
-    if (queue['name'] === name) queue['redrive_policy'] = String(queue['redrive_policy']).replace(`"maxReceiveCount":${declared?.maxReceiveCount}`, '"maxReceiveCount":5');
+    if (queue['name'] === name)
+      queue['redrive_policy'] = String(queue['redrive_policy']).replace(
+        `"maxReceiveCount":${declared?.maxReceiveCount}`,
+        '"maxReceiveCount":5',
+      );
   });
 }
 
 function editQueues(folder: string, edit: (queue: Record<string, unknown>) => void): void {
   const path = join(folder, 'cdk.tf.json');
-  const stack = JSON.parse(readFileSync(path, 'utf8')) as { resource: { aws_sqs_queue: Record<string, Record<string, unknown>> } };
+  const stack = JSON.parse(readFileSync(path, 'utf8')) as {
+    resource: { aws_sqs_queue: Record<string, Record<string, unknown>> };
+  };
   Object.values(stack.resource.aws_sqs_queue).forEach(edit);
   writeFileSync(path, JSON.stringify(stack));
 }

@@ -4,7 +4,11 @@ import { canonicalJson } from '@sluice/events';
 interface PlanJson {
   readonly resource_changes?: readonly {
     readonly address: string;
-    readonly change: { readonly actions: readonly string[]; readonly before: Readonly<Record<string, unknown>> | null; readonly after: Readonly<Record<string, unknown>> | null };
+    readonly change: {
+      readonly actions: readonly string[];
+      readonly before: Readonly<Record<string, unknown>> | null;
+      readonly after: Readonly<Record<string, unknown>> | null;
+    };
   }[];
 }
 
@@ -20,8 +24,8 @@ const text = (value: unknown): string => (typeof value === 'string' ? value : JS
 const meaning = (value: unknown): string => canonicalJson(text(value)) ?? '';
 
 /**
- * The changes of a plan that mean something. JSON that is only written differently (one emulator re-serialises `redrive_policy`) is
- * counted apart.
+ * The changes of a plan that mean something. JSON that is only written differently (one emulator re-serialises
+ * `redrive_policy`) is counted apart.
  */
 export function readPlan(json: string): { changes: PlannedChange[]; rewritten: number } {
   const plan = JSON.parse(json) as PlanJson;
@@ -32,10 +36,17 @@ export function readPlan(json: string): { changes: PlannedChange[]; rewritten: n
     if (actions === 'no-op' || actions === 'read') continue;
     const before = change.before ?? {};
     const after = change.after ?? {};
-    const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((name) => text(before[name]) !== text(after[name]));
+    const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
+      (name) => text(before[name]) !== text(after[name]),
+    );
     const different = names.filter((name) => meaning(before[name]) !== meaning(after[name]));
     if (actions === 'update' && different.length === 0) rewritten += 1;
-    else changes.push({ address, actions, attributes: different.map((name) => `${name}: ${meaning(before[name])} → ${meaning(after[name])}`) });
+    else
+      changes.push({
+        address,
+        actions,
+        attributes: different.map((name) => `${name}: ${meaning(before[name])} → ${meaning(after[name])}`),
+      });
   }
   return { changes, rewritten };
 }

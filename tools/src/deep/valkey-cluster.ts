@@ -39,12 +39,31 @@ function scopeOf(tenant: string): LimitScope {
   const limits = {
     requests: { perSecond: 1, burst: 1_000 },
     concurrency: { inFlight: 100, queued: 10 },
-    quotas: [{ id: 'day', meter: 'total_tokens' as const, span: { kind: 'calendar' as const, period: 'day' as const }, limit: 1_000, mode: 'hard' as const, alertAtPercent: [] }],
+    quotas: [
+      {
+        id: 'day',
+        meter: 'total_tokens' as const,
+        span: { kind: 'calendar' as const, period: 'day' as const },
+        limit: 1_000,
+        mode: 'hard' as const,
+        alertAtPercent: [],
+      },
+    ],
   };
-  return { tenantId: tenant, timeZone: 'UTC', levels: [{ level: 'tenant', id: tenant, limits }, { level: 'workspace', id: `${tenant}-w`, limits }] };
+  return {
+    tenantId: tenant,
+    timeZone: 'UTC',
+    levels: [
+      { level: 'tenant', id: tenant, limits },
+      { level: 'workspace', id: `${tenant}-w`, limits },
+    ],
+  };
 }
 
-/** Two gateways on a cluster of three nodes: every script stays in one slot, and the limits are the same as on one node. */
+/**
+ * Two gateways on a cluster of three nodes: every script stays in one slot, and the limits are the same as on one
+ * node.
+ */
 export const valkeyCluster: DeepCheck = {
   name: 'Limits are exact across two gateways on a three-node Valkey cluster',
   async run() {
@@ -66,10 +85,21 @@ export const valkeyCluster: DeepCheck = {
       }
       await until('the cluster', async () => {
         const states = await Promise.all(nodes.map(({ port }) => command(port, 'CLUSTER INFO')));
-        return states.every((state) => state.includes('cluster_state:ok') && state.includes(`cluster_known_nodes:${NODES}`));
+        return states.every(
+          (state) => state.includes('cluster_state:ok') && state.includes(`cluster_known_nodes:${NODES}`),
+        );
       });
       const url = nodes.map((node) => node.url).join(',');
-      const stores = ['gw-1', 'gw-2'].map((gatewayId) => createValkeyLimitStore({ url, cellId: 'cluster', gatewayId, clock: systemClock, leaseShare: 0, commandTimeoutMs: 5_000 }));
+      const stores = ['gw-1', 'gw-2'].map((gatewayId) =>
+        createValkeyLimitStore({
+          url,
+          cellId: 'cluster',
+          gatewayId,
+          clock: systemClock,
+          leaseShare: 0,
+          commandTimeoutMs: 5_000,
+        }),
+      );
       try {
         await until('the connection', async () => {
           await Promise.all(stores.map((store) => store.view(scopeOf('first'))));
@@ -79,13 +109,18 @@ export const valkeyCluster: DeepCheck = {
         for (let tenant = 0; tenant < TENANTS; tenant++) {
           const scope = scopeOf(`tenant-${tenant}`);
           const reservation = { inputTokens: 100, outputTokens: 0, costNanoUsd: 0 };
-          const results = await Promise.all(Array.from({ length: CALLS }, async (_, i) => stores[i % 2]?.admit({ leaseId: `${tenant}-${i}`, scope, reservation })));
+          const results = await Promise.all(
+            Array.from({ length: CALLS }, async (_, i) =>
+              stores[i % 2]?.admit({ leaseId: `${tenant}-${i}`, scope, reservation }),
+            ),
+          );
           const count = results.filter((result) => result?.admitted).length;
           if (count !== 10) throw new Error(`tenant ${tenant}: ${count} of ${CALLS} calls had room in a quota for 10`);
           admitted += count;
         }
         const keys = await Promise.all(nodes.map(async ({ port }) => Number((await command(port, 'DBSIZE')).slice(1))));
-        if (keys.some((count) => count === 0)) throw new Error(`the keys are not spread over the nodes: ${keys.join(', ')}`);
+        if (keys.some((count) => count === 0))
+          throw new Error(`the keys are not spread over the nodes: ${keys.join(', ')}`);
         return `${admitted} admissions of ${TENANTS} tenants, keys on the nodes: ${keys.join(', ')}; ${version.trim().split(' ').slice(0, 3).join(' ')}`;
       } finally {
         await Promise.all(stores.map((store) => store.close()));

@@ -9,7 +9,13 @@ const State = z.object({ gateways: z.array(GatewayReport.pick({ gateway_id: true
  */
 export function estimateErrors(state: unknown): string[][] {
   const rows = State.parse(state).gateways.flatMap(({ gateway_id, estimates }) =>
-    estimates.map(({ workspace, calls, uncalibrated_percent: before, calibrated_percent: after }) => [gateway_id, workspace, String(calls), `${before.toFixed(1)} %`, `${after.toFixed(1)} %`]),
+    estimates.map(({ workspace, calls, uncalibrated_percent: before, calibrated_percent: after }) => [
+      gateway_id,
+      workspace,
+      String(calls),
+      `${before.toFixed(1)} %`,
+      `${after.toFixed(1)} %`,
+    ]),
   );
   return [['gateway', 'workspace', 'calls', 'error before', 'error after'], ...rows];
 }

@@ -22,11 +22,15 @@ export async function neighbourAct(settings: StackSettings, stack: StackFile): P
     const pool = pools.get(shape.workspace) ?? new Pool(stack.services.gateway.url, { connections: 256 });
     pools.set(shape.workspace, pool);
     const key = stack.keys[shape.workspace] ?? '';
-    return openLoop(rate, seconds, (index) => recordedCall(stackFiles(settings.dataDir).clients, shape.workspace, pool, { key, ...shape.call(index) }));
+    return openLoop(rate, seconds, (index) =>
+      recordedCall(stackFiles(settings.dataDir).clients, shape.workspace, pool, { key, ...shape.call(index) }),
+    );
   };
 
   console.log(`acme sends ${ACME_RPS} requests/s (about 250 tokens each), globex ${GLOBEX_RPS} (about 20 tokens).`);
-  console.log(`After ${BEFORE_S} s initech floods at ${FLOOD_RPS} requests/s for ${FLOOD_S} s; its plan allows 5 requests/s and 10 in flight.`);
+  console.log(
+    `After ${BEFORE_S} s initech floods at ${FLOOD_RPS} requests/s for ${FLOOD_S} s; its plan allows 5 requests/s and 10 in flight.`,
+  );
   let floodStartedMs = Infinity;
   try {
     const total = BEFORE_S + FLOOD_S;
@@ -46,10 +50,16 @@ export async function neighbourAct(settings: StackSettings, stack: StackFile): P
     console.log('');
     console.log(table(summarise(runs, floodStartedMs)).join('\n'));
     console.log('\nqueue ms is the wait for provider capacity as the gateway measured it: p50 / p99 / max.');
-    const complaints = [acme, globex].flatMap((results, i) => judgeNeighbour(['acme', 'globex'][i] ?? '', results, floodStartedMs));
+    const complaints = [acme, globex].flatMap((results, i) =>
+      judgeNeighbour(['acme', 'globex'][i] ?? '', results, floodStartedMs),
+    );
     const flooderHeld = initech.some((result) => result.outcome === 'shed' || result.outcome === 'throttled');
     if (!flooderHeld) complaints.push('initech was neither shed nor throttled: the flood was not held back');
-    console.log(complaints.length === 0 ? '\nThe neighbours were untouched: nothing shed, nothing throttled, no error, no longer wait for provider capacity (p99 within the noise of this machine).' : `\nNOT untouched:\n  ${complaints.join('\n  ')}`);
+    console.log(
+      complaints.length === 0
+        ? '\nThe neighbours were untouched: nothing shed, nothing throttled, no error, no longer wait for provider capacity (p99 within the noise of this machine).'
+        : `\nNOT untouched:\n  ${complaints.join('\n  ')}`,
+    );
     return complaints;
   } finally {
     await Promise.all([...pools.values()].map((pool) => pool.close()));

@@ -6,17 +6,35 @@ export interface TenantRun {
   readonly results: readonly CallResult[];
 }
 
-/** How much the p99 of the queue time may grow and still count as unchanged: timer and scheduling noise of a busy machine. */
+/**
+ * How much the p99 of the queue time may grow and still count as unchanged: timer and scheduling noise of a busy
+ * machine.
+ */
 export const QUEUE_TOLERANCE_MS = 5;
 
-const before = (results: readonly CallResult[], floodStartedMs: number) => results.filter((result) => result.sentAtMs < floodStartedMs);
-const during = (results: readonly CallResult[], floodStartedMs: number) => results.filter((result) => result.sentAtMs >= floodStartedMs);
-const queueTimes = (results: readonly CallResult[]) => results.flatMap((result) => (result.queueMs === undefined ? [] : [result.queueMs]));
-const show = (value: number | undefined) => (value === undefined ? '-' : value < 10 ? value.toFixed(1) : Math.round(value).toString());
+const before = (results: readonly CallResult[], floodStartedMs: number) =>
+  results.filter((result) => result.sentAtMs < floodStartedMs);
+const during = (results: readonly CallResult[], floodStartedMs: number) =>
+  results.filter((result) => result.sentAtMs >= floodStartedMs);
+const queueTimes = (results: readonly CallResult[]) =>
+  results.flatMap((result) => (result.queueMs === undefined ? [] : [result.queueMs]));
+const show = (value: number | undefined) =>
+  value === undefined ? '-' : value < 10 ? value.toFixed(1) : Math.round(value).toString();
 
 /** The tenants side by side, one row each under a head. */
 export function summarise(runs: readonly TenantRun[], floodStartedMs: number): string[][] {
-  const head = ['tenant', 'calls', 'ok', 'throttled', 'shed', 'other', 'p50 ms', 'p99 ms', 'queue ms before', 'queue ms during'];
+  const head = [
+    'tenant',
+    'calls',
+    'ok',
+    'throttled',
+    'shed',
+    'other',
+    'p50 ms',
+    'p99 ms',
+    'queue ms before',
+    'queue ms during',
+  ];
   return [head, ...runs.map((run) => row(run, floodStartedMs))];
 }
 
@@ -26,7 +44,9 @@ function row({ tenant, results }: TenantRun, floodStartedMs: number): string[] {
   const answered = results.filter((result) => result.outcome === 'ok').map((result) => result.totalMs);
   const queue = (part: readonly CallResult[]) => {
     const times = queueTimes(part);
-    return times.length === 0 ? '-' : [percentile(times, 50), percentile(times, 99), Math.max(...times)].map(show).join(' / ');
+    return times.length === 0
+      ? '-'
+      : [percentile(times, 50), percentile(times, 99), Math.max(...times)].map(show).join(' / ');
   };
   return [
     tenant,
@@ -50,7 +70,9 @@ export function judgeNeighbour(tenant: string, results: readonly CallResult[], f
   if (calm === undefined || flooded === undefined) {
     complaints.push(`${tenant}: the gateway did not tell its queue time, so nothing is proven`);
   } else if (flooded > calm + QUEUE_TOLERANCE_MS) {
-    complaints.push(`${tenant}: queue time p99 went from ${show(calm)} to ${show(flooded)} ms, more than the ${QUEUE_TOLERANCE_MS} ms of noise`);
+    complaints.push(
+      `${tenant}: queue time p99 went from ${show(calm)} to ${show(flooded)} ms, more than the ${QUEUE_TOLERANCE_MS} ms of noise`,
+    );
   }
   return complaints;
 }

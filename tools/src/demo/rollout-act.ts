@@ -17,11 +17,21 @@ export async function rolloutAct({ services: { router } }: Pick<StackFile, 'serv
       headers: { authorization: `Bearer ${router.token ?? ''}`, 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    if (!answer.ok) throw new Error(`the router answered ${path} with ${answer.status}: ${(await answer.text()).slice(0, 300)}`);
+    if (!answer.ok)
+      throw new Error(`the router answered ${path} with ${answer.status}: ${(await answer.text()).slice(0, 300)}`);
     return RolloutView.parse(await answer.json());
   }
-  const order = { actor: { kind: 'person', id: 'demo' }, reason: 'shown in the demo', control_quality: 0.9, seconds: WITHIN_S };
-  const started = await Promise.all(REPLAYS.map(({ candidate_quality, seed }) => call('POST', '/rollouts/replay', { ...order, candidate_quality, seed })));
+  const order = {
+    actor: { kind: 'person', id: 'demo' },
+    reason: 'shown in the demo',
+    control_quality: 0.9,
+    seconds: WITHIN_S,
+  };
+  const started = await Promise.all(
+    REPLAYS.map(({ candidate_quality, seed }) =>
+      call('POST', '/rollouts/replay', { ...order, candidate_quality, seed }),
+    ),
+  );
   const until = performance.now() + WITHIN_S * 1000;
   let views = started;
   while (views.some(({ state }) => state === 'running') && performance.now() < until) {
@@ -30,7 +40,11 @@ export async function rolloutAct({ services: { router } }: Pick<StackFile, 'serv
   }
   for (const [i, { state, history }] of views.entries()) {
     console.log(`   A candidate that is ${REPLAYS[i]?.name}: ${state}`);
-    console.log(table(history.map(({ at, from, to, reason }) => [at.slice(0, 19), `${from} → ${to}`, reason])).map((line) => `   ${line}`).join('\n'));
+    console.log(
+      table(history.map(({ at, from, to, reason }) => [at.slice(0, 19), `${from} → ${to}`, reason]))
+        .map((line) => `   ${line}`)
+        .join('\n'),
+    );
   }
   return views.every(({ state }, i) => state === REPLAYS[i]?.expected);
 }

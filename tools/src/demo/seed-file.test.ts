@@ -7,7 +7,11 @@ import { createSecrets } from '../stack/secrets.ts';
 import { DEMO_USERS, DEMO_WORKSPACES, MONTH_WINDOW } from './demo-tenants.ts';
 import { buildSeedFile, SIM_SECRET_ENV } from './seed-file.ts';
 
-const urls = { primary: 'http://127.0.0.1:9101', secondary: 'http://127.0.0.1:9102', tertiary: 'http://127.0.0.1:9103' };
+const urls = {
+  primary: 'http://127.0.0.1:9101',
+  secondary: 'http://127.0.0.1:9102',
+  tertiary: 'http://127.0.0.1:9103',
+};
 
 describe('buildSeedFile', () => {
   const seed = buildSeedFile(createSecrets(), urls);
@@ -17,13 +21,21 @@ describe('buildSeedFile', () => {
   });
 
   it('holds the workspaces and people that the rest of the demo knows', () => {
-    expect(seed.workspaces.map(({ slug, tenant }) => ({ slug, tenant }))).toEqual(DEMO_WORKSPACES.map(({ slug, tenant }) => ({ slug, tenant })));
+    expect(seed.workspaces.map(({ slug, tenant }) => ({ slug, tenant }))).toEqual(
+      DEMO_WORKSPACES.map(({ slug, tenant }) => ({ slug, tenant })),
+    );
     expect(seed.users.map(({ email, roles }) => ({ email, roles }))).toEqual(DEMO_USERS);
-    expect(seed.providers.flatMap(({ credentials }) => credentials.map(({ secret }) => secret))).toEqual(Array.from({ length: 3 }, () => ({ kind: 'env', name: SIM_SECRET_ENV })));
+    expect(seed.providers.flatMap(({ credentials }) => credentials.map(({ secret }) => secret))).toEqual(
+      Array.from({ length: 3 }, () => ({ kind: 'env', name: SIM_SECRET_ENV })),
+    );
   });
 
   it('counts the month in the window that verify looks for', () => {
-    expect(seed.plans.flatMap(({ tenantLimits }) => tenantLimits.quotas.map(({ id }) => id))).toEqual([MONTH_WINDOW, MONTH_WINDOW, MONTH_WINDOW]);
+    expect(seed.plans.flatMap(({ tenantLimits }) => tenantLimits.quotas.map(({ id }) => id))).toEqual([
+      MONTH_WINDOW,
+      MONTH_WINDOW,
+      MONTH_WINDOW,
+    ]);
   });
 
   it('refers only to things that it holds', () => {
@@ -43,7 +55,8 @@ describe('buildSeedFile', () => {
     for (const plan of seed.plans) {
       for (const model of seed.models) {
         const billed = plan.priceBook.prices[model.id];
-        for (const offer of model.offers) expect(billed?.outputPicoUsd).toBeGreaterThan(offer.price?.outputPicoUsd ?? Infinity);
+        for (const offer of model.offers)
+          expect(billed?.outputPicoUsd).toBeGreaterThan(offer.price?.outputPicoUsd ?? Infinity);
       }
     }
   });

@@ -16,23 +16,33 @@ export const SIM_SECRET_ENV = 'SLUICE_SECRET_SIM';
 const PLATFORM_FILE = new URL('../../demo/platform.yaml', import.meta.url);
 
 /**
- * What an empty control plane of the demo starts from: the declared platform of the demo with the addresses and secrets of
- * this stack.
+ * What an empty control plane of the demo starts from: the declared platform of the demo with the addresses and
+ * secrets of this stack.
  *
  * @throws CliError that names the place in the file when it does not fit the contracts.
  */
 export function buildSeedFile(secrets: Pick<StackSecrets, 'keys' | 'passwords'>, urls: SimUrls): SeedFile {
-  return readYaml('tools/demo/platform.yaml', readFileSync(PLATFORM_FILE, 'utf8'), SeedFile, demoVariables(secrets, urls)).value;
+  return readYaml(
+    'tools/demo/platform.yaml',
+    readFileSync(PLATFORM_FILE, 'utf8'),
+    SeedFile,
+    demoVariables(secrets, urls),
+  ).value;
 }
 
 /** The variables of the demo's platform. */
 function demoVariables({ keys, passwords }: Pick<StackSecrets, 'keys' | 'passwords'>, urls: SimUrls): Variables {
-  const variables: Record<string, string> = { SIM_PRIMARY_URL: urls.primary, SIM_SECONDARY_URL: urls.secondary, SIM_TERTIARY_URL: urls.tertiary };
+  const variables: Record<string, string> = {
+    SIM_PRIMARY_URL: urls.primary,
+    SIM_SECONDARY_URL: urls.secondary,
+    SIM_TERTIARY_URL: urls.tertiary,
+  };
   for (const [slug, { keyId, key }] of Object.entries(keys)) {
     const name = slug.replaceAll('-', '_');
     variables[`KEY_ID_${name}`] = keyId;
     variables[`KEY_${name}`] = key;
   }
-  for (const [email, password] of Object.entries(passwords)) variables[`PASSWORD_${email.split('@', 1)[0] ?? ''}`] = password;
+  for (const [email, password] of Object.entries(passwords))
+    variables[`PASSWORD_${email.split('@', 1)[0] ?? ''}`] = password;
   return variables;
 }

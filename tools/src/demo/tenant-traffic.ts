@@ -12,11 +12,21 @@ export interface TrafficShape {
 export const STEADY: Readonly<Record<DemoTenant, TrafficShape>> = {
   acme: {
     workspace: 'acme-prod',
-    call: (i) => ({ model: i % 4 === 0 ? 'sim-medium' : 'sim-small', prompt: `Write a report on order ${i}.`, stream: i % 2 === 0, outputTokens: 230 + (i % 5) * 10 }),
+    call: (i) => ({
+      model: i % 4 === 0 ? 'sim-medium' : 'sim-small',
+      prompt: `Write a report on order ${i}.`,
+      stream: i % 2 === 0,
+      outputTokens: 230 + (i % 5) * 10,
+    }),
   },
   globex: {
     workspace: 'globex-prod',
-    call: (i) => ({ model: i % 3 === 0 ? 'sim-medium' : 'sim-small', prompt: `Classify ticket ${i}.`, stream: i % 2 === 1, outputTokens: 18 + (i % 5) }),
+    call: (i) => ({
+      model: i % 3 === 0 ? 'sim-medium' : 'sim-small',
+      prompt: `Classify ticket ${i}.`,
+      stream: i % 2 === 1,
+      outputTokens: 18 + (i % 5),
+    }),
   },
   initech: {
     workspace: 'initech-prod',
@@ -27,5 +37,10 @@ export const STEADY: Readonly<Record<DemoTenant, TrafficShape>> = {
 /** Long answers fill the bulkhead, short ones run into the rate limit. */
 export const FLOOD: TrafficShape = {
   workspace: 'initech-prod',
-  call: (i) => ({ model: 'sim-small', prompt: `Import row ${i}.`, stream: i % 3 === 0, outputTokens: i % 5 < 2 ? 500 : 10 }),
+  call: (i) => ({
+    model: 'sim-small',
+    prompt: `Import row ${i}.`,
+    stream: i % 3 === 0,
+    outputTokens: i % 5 < 2 ? 500 : 10,
+  }),
 };

@@ -16,7 +16,11 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(() => stack.stop());
 
-const body = { model: 'sim-small', max_tokens: 200, messages: [{ role: 'user' as const, content: 'What does a sluice do?' }] };
+const body = {
+  model: 'sim-small',
+  max_tokens: 200,
+  messages: [{ role: 'user' as const, content: 'What does a sluice do?' }],
+};
 
 describe('@anthropic-ai/sdk, unmodified', () => {
   it('reads a whole message with its usage', async () => {
@@ -36,7 +40,9 @@ describe('@anthropic-ai/sdk, unmodified', () => {
   });
 
   it('receives tool use, whole and streamed', async () => {
-    const tools = [{ name: 'look_up', input_schema: { type: 'object' as const, properties: { q: { type: 'string' } } } }];
+    const tools = [
+      { name: 'look_up', input_schema: { type: 'object' as const, properties: { q: { type: 'string' } } } },
+    ];
     const whole = await client.messages.create({ ...body, tools, tool_choice: { type: 'any' } });
     expect(whole.content.some((block) => block.type === 'tool_use' && block.name === 'look_up')).toBe(true);
     const streamed = await client.messages.stream({ ...body, tools, tool_choice: { type: 'any' } }).finalMessage();
@@ -51,8 +57,13 @@ describe('@anthropic-ai/sdk, unmodified', () => {
   it('throws its own error classes in its own shape', async () => {
     const wrongKey = new Anthropic({ baseURL: stack.url, apiKey: 'nonsense', maxRetries: 0 });
     await expect(wrongKey.messages.create(body)).rejects.toBeInstanceOf(Anthropic.AuthenticationError);
-    await expect(client.messages.create({ ...body, model: 'no-such-model' })).rejects.toBeInstanceOf(Anthropic.NotFoundError);
-    await expect(client.messages.create({ ...body, messages: [] })).rejects.toMatchObject({ status: 400, error: { type: 'error', error: { type: 'invalid_request_error' } } });
+    await expect(client.messages.create({ ...body, model: 'no-such-model' })).rejects.toBeInstanceOf(
+      Anthropic.NotFoundError,
+    );
+    await expect(client.messages.create({ ...body, messages: [] })).rejects.toMatchObject({
+      status: 400,
+      error: { type: 'error', error: { type: 'invalid_request_error' } },
+    });
   });
 
   it('gets through a throttle by obeying the waiting time that it was told', async () => {
@@ -64,7 +75,11 @@ describe('@anthropic-ai/sdk, unmodified', () => {
 
   it('aborts a stream, and the provider hears it at once', async () => {
     const before = await stack.stats('primary');
-    const stream = client.messages.stream({ ...body, max_tokens: 5000, ...({ sim: { output_tokens: 2000, chunk_ms: 20 } } as object) });
+    const stream = client.messages.stream({
+      ...body,
+      max_tokens: 5000,
+      ...({ sim: { output_tokens: 2000, chunk_ms: 20 } } as object),
+    });
     stream.on('text', () => stream.abort());
     await expect(stream.finalMessage()).rejects.toBeInstanceOf(Anthropic.APIUserAbortError);
     for (let i = 0; i < 100; i += 1) {

@@ -7,7 +7,12 @@ import { keyOf } from './fixture-snapshot.ts';
 import { type GatewayStack, startGatewayStack } from './gateway-stack.ts';
 
 const MODELS = ['sim-large', 'sim-medium', 'sim-small'].map((id, i) => ({ id, tier: 2 - i }));
-const snapshot = (end: string) => untrainedSnapshot({ snapshotId: `01JDZZZZZZZZZZZZZZZZZZZZ${end}`, createdAt: '2026-06-01T00:00:00.000Z', models: MODELS });
+const snapshot = (end: string) =>
+  untrainedSnapshot({
+    snapshotId: `01JDZZZZZZZZZZZZZZZZZZZZ${end}`,
+    createdAt: '2026-06-01T00:00:00.000Z',
+    models: MODELS,
+  });
 const event = (value: unknown): string => `event: snapshot\ndata: ${JSON.stringify(value)}\n\n`;
 
 let stack: GatewayStack;
@@ -32,7 +37,8 @@ async function stopRouter(): Promise<void> {
   await new Promise<void>((resolve) => (server === undefined ? resolve() : server.close(() => resolve())));
 }
 
-const stream = (response: ServerResponse): void => void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(event(snapshot('0A')));
+const stream = (response: ServerResponse): void =>
+  void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(event(snapshot('0A')));
 
 async function metric(name: string): Promise<number> {
   const text = await (await fetch(`http://127.0.0.1:${portsFrom(stack.portBase).gatewayAdmin}/metrics`)).text();
@@ -67,22 +73,31 @@ describe('a gateway whose router', () => {
 
   it('comes up decides by its snapshot, among all models', async () => {
     await startRouter(stream);
-    await eventually(async () => expect(await metric('sluice_gateway_router_connected')).toBe(1), { timeoutMs: 20_000 });
+    await eventually(async () => expect(await metric('sluice_gateway_router_connected')).toBe(1), {
+      timeoutMs: 20_000,
+    });
     const seen = new Set<string>();
     for (let i = 0; i < 60 && seen.size < 3; i += 1) seen.add(await ask());
     expect(seen.size).toBeGreaterThan(1);
   }, 60_000);
 
   it('sends garbage and a newer format goes on with what it has, and counts them', async () => {
-    for (const response of open) response.write(`event: snapshot\ndata: <html>\n\n${event({ ...snapshot('0B'), format: ROUTER_SNAPSHOT_FORMAT + 1 })}`);
-    await eventually(async () => expect(await metric('sluice_gateway_router_snapshots_refused')).toBe(2), { timeoutMs: 20_000 });
+    for (const response of open)
+      response.write(
+        `event: snapshot\ndata: <html>\n\n${event({ ...snapshot('0B'), format: ROUTER_SNAPSHOT_FORMAT + 1 })}`,
+      );
+    await eventually(async () => expect(await metric('sluice_gateway_router_snapshots_refused')).toBe(2), {
+      timeoutMs: 20_000,
+    });
     await ask();
     expect(await metric('sluice_gateway_decision_faults_total')).toBe(0);
   }, 30_000);
 
   it('dies, or takes connections and says nothing, answers every call at once by the last snapshot', async () => {
     await stopRouter();
-    await eventually(async () => expect(await metric('sluice_gateway_router_connected')).toBe(0), { timeoutMs: 20_000 });
+    await eventually(async () => expect(await metric('sluice_gateway_router_connected')).toBe(0), {
+      timeoutMs: 20_000,
+    });
     await ask();
     await startRouter(() => undefined);
     await eventually(() => expect(open.length).toBeGreaterThan(0), { timeoutMs: 20_000 });

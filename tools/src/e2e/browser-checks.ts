@@ -7,7 +7,8 @@ export function watchFaults(page: Page): string[] {
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(error.message));
   page.on('console', (message) => {
-    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) faults.push(message.text());
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
+      faults.push(message.text());
   });
   return faults;
 }
@@ -18,7 +19,10 @@ export function recordPayloads(context: BrowserContext): { readonly url: string;
   context.on('response', (response) => {
     if (!new URL(response.url()).pathname.startsWith('/api/')) return;
     // A body that is gone because the page was left was not seen by anybody either.
-    void response.text().then((body) => payloads.push({ url: response.url(), body }), () => undefined);
+    void response.text().then(
+      (body) => payloads.push({ url: response.url(), body }),
+      () => undefined,
+    );
   });
   return payloads;
 }
@@ -33,9 +37,17 @@ export interface AccessFault {
 export async function accessFaults(page: Page): Promise<AccessFault[]> {
   await page.evaluate(readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'));
   const found = await page.evaluate(async () => {
-    const { axe } = globalThis as unknown as { axe: { run(options: object): Promise<{ violations: { id: string; impact: string; nodes: { target: unknown[] }[] }[] }> } };
+    const { axe } = globalThis as unknown as {
+      axe: {
+        run(options: object): Promise<{ violations: { id: string; impact: string; nodes: { target: unknown[] }[] }[] }>;
+      };
+    };
     const { violations } = await axe.run({ resultTypes: ['violations'] });
-    return violations.map(({ id, impact, nodes }) => ({ rule: id, impact, where: nodes.slice(0, 5).map(({ target }) => target.join(' ')) }));
+    return violations.map(({ id, impact, nodes }) => ({
+      rule: id,
+      impact,
+      where: nodes.slice(0, 5).map(({ target }) => target.join(' ')),
+    }));
   });
   return found.filter(({ impact }) => impact === 'serious' || impact === 'critical');
 }

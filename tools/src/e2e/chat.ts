@@ -33,7 +33,11 @@ export async function chat(url: string, options: ChatOptions): Promise<ChatAnswe
 }
 
 /** Sends at a constant rate whatever comes back, for `seconds`; resolves when every answer is in. */
-export async function constantRate(perSecond: number, seconds: number, send: () => Promise<ChatAnswer>): Promise<ChatAnswer[]> {
+export async function constantRate(
+  perSecond: number,
+  seconds: number,
+  send: () => Promise<ChatAnswer>,
+): Promise<ChatAnswer[]> {
   const total = Math.round(perSecond * seconds);
   const answers: Promise<ChatAnswer>[] = [];
   const startedAt = performance.now();

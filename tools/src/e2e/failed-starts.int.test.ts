@@ -35,7 +35,13 @@ describe('a start that fails leaves no process and no folder', () => {
 
   it('of a gateway that refuses its settings', async () => {
     const dataDir = newFolder();
-    await expect(startGatewayStack({ dataDir, workspaces: [{ tenant: 'acme', slug: 'acme-prod' }], env: { SLUICE_GATEWAY_ID: 'not an id' } })).rejects.toThrow('SLUICE_GATEWAY_ID');
+    await expect(
+      startGatewayStack({
+        dataDir,
+        workspaces: [{ tenant: 'acme', slug: 'acme-prod' }],
+        env: { SLUICE_GATEWAY_ID: 'not an id' },
+      }),
+    ).rejects.toThrow('SLUICE_GATEWAY_ID');
     expect(existsSync(dataDir)).toBe(false);
   }, 60_000);
 });

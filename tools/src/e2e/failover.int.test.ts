@@ -84,14 +84,22 @@ describe('upstream failures', () => {
   it('every step of a failover stands in the metrics: who was passed over and why, retries, breakers, accounts', async () => {
     await stack.fault('primary', { kind: 'error', status: 401 });
     const answer = await chat(stack.url, { key });
-    expect([answer.status, answer.headers.get('x-sluice-fallback-reason'), answer.headers.get('x-sluice-provider')]).toEqual([200, 'error', 'secondary']);
+    expect([
+      answer.status,
+      answer.headers.get('x-sluice-fallback-reason'),
+      answer.headers.get('x-sluice-provider'),
+    ]).toEqual([200, 'error', 'secondary']);
     await stack.clearFault('primary');
     const skipped = await chat(stack.url, { key });
     expect([skipped.status, skipped.headers.get('x-sluice-fallback-reason')]).toEqual([200, 'no_capacity']);
     const metrics = await (await fetch(`http://127.0.0.1:${portsFrom(stack.portBase).gatewayAdmin}/metrics`)).text();
-    expect(metrics).toMatch(/sluice_gateway_fallbacks_total\{provider="primary",reason="no_capacity",service="gateway"\} 1/);
+    expect(metrics).toMatch(
+      /sluice_gateway_fallbacks_total\{provider="primary",reason="no_capacity",service="gateway"\} 1/,
+    );
     expect(metrics).toMatch(/sluice_gateway_account_state\{provider="primary",credential="main",service="gateway"\} 2/);
-    expect(metrics).toMatch(/sluice_gateway_breaker_state\{provider="secondary",model="sim-small",service="gateway"\} 0/);
+    expect(metrics).toMatch(
+      /sluice_gateway_breaker_state\{provider="secondary",model="sim-small",service="gateway"\} 0/,
+    );
     expect(metrics).toMatch(/sluice_gateway_retries_total\{provider="primary",service="gateway"\} [1-9]/);
   });
 });

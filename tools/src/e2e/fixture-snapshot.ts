@@ -1,5 +1,12 @@
 import { createHash } from 'node:crypto';
-import { ConfigSnapshot, DEFAULT_CELL_ID, type Limits, type Policy, portsFrom, Policy as PolicySchema } from '@sluice/contracts';
+import {
+  ConfigSnapshot,
+  DEFAULT_CELL_ID,
+  type Limits,
+  type Policy,
+  portsFrom,
+  Policy as PolicySchema,
+} from '@sluice/contracts';
 
 type PolicyInput = Partial<Policy>;
 
@@ -15,7 +22,10 @@ export interface FixtureWorkspace {
 
 /** The key of a fixture workspace: known, so that tests need not read it from anywhere. */
 export function keyOf(slug: string): string {
-  const id = slug.replace(/[^a-z0-9]/g, '').padEnd(12, '0').slice(0, 12);
+  const id = slug
+    .replace(/[^a-z0-9]/g, '')
+    .padEnd(12, '0')
+    .slice(0, 12);
   return `sk-sluice-${id}-${'s3cret'.repeat(5)}`;
 }
 
@@ -32,7 +42,11 @@ function uuidOf(text: string): string {
 export const FIXTURE_PRICE = { inputPicoUsd: 1_000_000, outputPicoUsd: 4_000_000, cacheReadPicoUsd: 100_000 } as const;
 
 /** A valid configuration with the three simulated providers of a stack at this port base. */
-export function fixtureSnapshot(portBase: number, workspaces: readonly FixtureWorkspace[], slots = 200): ConfigSnapshot {
+export function fixtureSnapshot(
+  portBase: number,
+  workspaces: readonly FixtureWorkspace[],
+  slots = 200,
+): ConfigSnapshot {
   const ports = portsFrom(portBase);
   const models = ['sim-large', 'sim-medium', 'sim-small'];
   const basePolicy = PolicySchema.parse({
@@ -59,13 +73,20 @@ export function fixtureSnapshot(portBase: number, workspaces: readonly FixtureWo
           displayName: 'Fixture',
           policy: PolicySchema.parse({ ...basePolicy, ...workspace.policy, limits: limits(workspace.policy?.limits) }),
           tenantLimits: limits(undefined),
-          priceBook: { version: 1, effectiveFrom: '2026-01-01T00:00:00.000Z', prices: Object.fromEntries(models.map((model) => [model, FIXTURE_PRICE])) },
+          priceBook: {
+            version: 1,
+            effectiveFrom: '2026-01-01T00:00:00.000Z',
+            prices: Object.fromEntries(models.map((model) => [model, FIXTURE_PRICE])),
+          },
           allotment: { totalTokens: 0, feeNanoUsd: 0 },
         },
       ]),
     ),
     tenants: Object.fromEntries(
-      workspaces.map(({ tenant, slug, tenantLimits }) => [tenant, { id: tenant, name: tenant, plan: `plan-${slug}`, limits: limits(tenantLimits) }]),
+      workspaces.map(({ tenant, slug, tenantLimits }) => [
+        tenant,
+        { id: tenant, name: tenant, plan: `plan-${slug}`, limits: limits(tenantLimits) },
+      ]),
     ),
     workspaces: Object.fromEntries(workspaces.map(({ tenant, slug }) => [slug, { slug, uuid: uuidOf(slug), tenant }])),
     keys: Object.fromEntries(
@@ -96,7 +117,11 @@ export function fixtureSnapshot(portBase: number, workspaces: readonly FixtureWo
           maxOutputTokens: 100_000,
           abilities: ['chat', 'tools', 'embeddings', 'images', 'json'],
           tier: 2 - tier,
-          offers: ['primary', 'secondary', 'tertiary'].map((name) => ({ provider: name, providerModel: id, price: FIXTURE_PRICE })),
+          offers: ['primary', 'secondary', 'tertiary'].map((name) => ({
+            provider: name,
+            providerModel: id,
+            price: FIXTURE_PRICE,
+          })),
         },
       ]),
     ),

@@ -38,8 +38,14 @@ export interface FullStackOptions {
   readonly late?: AbortSignal;
 }
 
-/** @throws StackError when it does not start, or not in time; nothing of it runs and nothing is left of its folder then. */
-export async function startFullStack({ dataDir = mkdtempSync(join(tmpdir(), 'sluice-stack-')), late = AbortSignal.timeout(100_000) }: FullStackOptions = {}): Promise<FullStack> {
+/**
+ * @throws StackError when it does not start, or not in time; nothing of it runs and nothing is left of its folder
+ * then.
+ */
+export async function startFullStack({
+  dataDir = mkdtempSync(join(tmpdir(), 'sluice-stack-')),
+  late = AbortSignal.timeout(100_000),
+}: FullStackOptions = {}): Promise<FullStack> {
   try {
     return await start(dataDir, late);
   } catch (error) {
@@ -50,7 +56,13 @@ export async function startFullStack({ dataDir = mkdtempSync(join(tmpdir(), 'slu
 }
 
 async function start(dataDir: string, late: AbortSignal): Promise<FullStack> {
-  const settings = stackSettings(ROOT, { PATH: process.env['PATH'], HOME: process.env['HOME'], SLUICE_PORT_BASE: String(await freePortBase()), SLUICE_DATA_DIR: dataDir, LOG_LEVEL: 'warn' });
+  const settings = stackSettings(ROOT, {
+    PATH: process.env['PATH'],
+    HOME: process.env['HOME'],
+    SLUICE_PORT_BASE: String(await freePortBase()),
+    SLUICE_DATA_DIR: dataDir,
+    LOG_LEVEL: 'warn',
+  });
   const file = await bringUp(settings, late);
   const controlPlane = file.services['control-plane'].url;
   const session = await fetch(`${controlPlane}/api/session`, {
@@ -61,7 +73,13 @@ async function start(dataDir: string, late: AbortSignal): Promise<FullStack> {
   });
   const { token } = (await session.json()) as { token: string };
 
-  async function call(base: string, method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<unknown> {
+  async function call(
+    base: string,
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<unknown> {
     const response = await fetch(`${base}${path}`, {
       method,
       headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
@@ -71,7 +89,8 @@ async function start(dataDir: string, late: AbortSignal): Promise<FullStack> {
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
     return text === '' ? undefined : JSON.parse(text);
   }
-  const api = (method: string, path: string, body?: unknown) => call(controlPlane, method, path, body, { authorization: `Bearer ${token}` });
+  const api = (method: string, path: string, body?: unknown) =>
+    call(controlPlane, method, path, body, { authorization: `Bearer ${token}` });
   const sim = file.services['provider-sim'].url;
 
   return {
@@ -84,7 +103,9 @@ async function start(dataDir: string, late: AbortSignal): Promise<FullStack> {
       const rows: LedgerRow[] = [];
       let cursor: string | null = null;
       do {
-        const page: LedgerPage = LedgerPage.parse(await api('GET', `/api/ledger?limit=200${cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`}`));
+        const page: LedgerPage = LedgerPage.parse(
+          await api('GET', `/api/ledger?limit=200${cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`}`),
+        );
         rows.push(...page.rows);
         cursor = page.next_cursor;
       } while (cursor !== null);

@@ -8,7 +8,10 @@ import { fixtureSnapshot, type FixtureWorkspace } from './fixture-snapshot.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** A gateway and the simulated providers as processes of their own, without control plane, spine, database or router. */
+/**
+ * A gateway and the simulated providers as processes of their own, without control plane, spine, database or
+ * router.
+ */
 export interface GatewayStack {
   readonly url: string;
   readonly portBase: number;
@@ -34,7 +37,10 @@ export interface GatewayStackOptions {
 }
 
 /** @throws Error when it does not start; nothing of it runs and nothing is left of its folder then. */
-export async function startGatewayStack({ dataDir = mkdtempSync(join(tmpdir(), 'sluice-e2e-')), ...options }: GatewayStackOptions): Promise<GatewayStack> {
+export async function startGatewayStack({
+  dataDir = mkdtempSync(join(tmpdir(), 'sluice-e2e-')),
+  ...options
+}: GatewayStackOptions): Promise<GatewayStack> {
   try {
     return await start(dataDir, options);
   } catch (error) {
@@ -50,7 +56,9 @@ async function start(dataDir: string, options: Omit<GatewayStackOptions, 'dataDi
   const snapshot = fixtureSnapshot(portBase, options.workspaces, options.slots);
   const { primary } = snapshot.providers;
   if (options.primaryUrl !== undefined && primary !== undefined) primary.baseUrl = options.primaryUrl;
-  writeFileSync(join(dataDir, 'gateway', 'snapshot.json'), JSON.stringify({ savedAtMs: Date.now(), snapshot }), { mode: 0o600 });
+  writeFileSync(join(dataDir, 'gateway', 'snapshot.json'), JSON.stringify({ savedAtMs: Date.now(), snapshot }), {
+    mode: 0o600,
+  });
   const env = {
     SLUICE_PORT_BASE: String(portBase),
     HOST: '127.0.0.1',
@@ -68,9 +76,18 @@ async function start(dataDir: string, options: Omit<GatewayStackOptions, 'dataDi
     ...options.env,
   };
   const control = `http://127.0.0.1:${ports.simControl}`;
-  const sim = await spawnService({ entry: join(ROOT, 'apps/provider-sim/src/main.ts'), env, readyWhen: { url: `${control}/health` } });
+  const sim = await spawnService({
+    entry: join(ROOT, 'apps/provider-sim/src/main.ts'),
+    env,
+    readyWhen: { url: `${control}/health` },
+  });
   const spawnGateway = () =>
-    spawnService({ entry: join(ROOT, 'apps/gateway/src/main.ts'), env, readyWhen: { url: `http://127.0.0.1:${ports.gatewayAdmin}/ready` }, timeoutMs: 60_000 });
+    spawnService({
+      entry: join(ROOT, 'apps/gateway/src/main.ts'),
+      env,
+      readyWhen: { url: `http://127.0.0.1:${ports.gatewayAdmin}/ready` },
+      timeoutMs: 60_000,
+    });
   let gateway: SpawnedService;
   try {
     gateway = await spawnGateway();

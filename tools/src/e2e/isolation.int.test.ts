@@ -14,13 +14,17 @@ beforeAll(async () => {
         slug: 'noisy-prod',
         tenantLimits: { requests: { perSecond: 5, burst: 10 }, concurrency: { inFlight: 10, queued: 5 } },
       },
-      { tenant: 'patient', slug: 'patient-prod', tenantLimits: { requests: { perSecond: 50, burst: 50 }, concurrency: { inFlight: 10, queued: 10 } } },
+      {
+        tenant: 'patient',
+        slug: 'patient-prod',
+        tenantLimits: { requests: { perSecond: 50, burst: 50 }, concurrency: { inFlight: 10, queued: 10 } },
+      },
     ],
   });
 }, 30_000);
 afterAll(() => stack.stop());
 
-describe('one customer\'s traffic and its neighbours', () => {
+describe("one customer's traffic and its neighbours", () => {
   it('a flood at 24 times its limit is throttled and shed, and the neighbour is neither, nor does it wait', async () => {
     const [flood, steady] = await Promise.all([
       constantRate(120, 3, () => chat(stack.url, { key: keyOf('noisy-prod'), sim: { output_tokens: 40 } })),
@@ -50,7 +54,7 @@ describe('one customer\'s traffic and its neighbours', () => {
     }
   }, 40_000);
 
-  it('one customer\'s hanging calls never hold more than half of a provider\'s slots', async () => {
+  it("one customer's hanging calls never hold more than half of a provider's slots", async () => {
     await stack.fault('primary', { kind: 'slow', latency_ms: 4_000 });
     const hanging = Array.from({ length: 15 }, () => chat(stack.url, { key: keyOf('steady-prod') }));
     await new Promise((resolve) => setTimeout(resolve, 500));

@@ -18,7 +18,7 @@ const inputOf = ({ tokens }: LedgerRow) => tokens.input + tokens.cache_read + to
 const outputOf = ({ tokens }: LedgerRow) => tokens.output + tokens.reasoning + tokens.audio;
 
 describe('metering from end to end', () => {
-  it('of 300 mixed calls around a kill of the gateway, every answered one is in the ledger exactly once, with the provider\'s own tokens', async () => {
+  it("of 300 mixed calls around a kill of the gateway, every answered one is in the ledger exactly once, with the provider's own tokens", async () => {
     const key = stack.file.keys['acme-prod'] as string;
     const before = new Set((await stack.ledger()).map((row) => row.request_id));
     await stack.fault('primary', { kind: 'error', status: 500, rate: 0.15 });
@@ -55,7 +55,12 @@ describe('metering from end to end', () => {
     const finished = answered.filter((record) => record.finished);
     const wrong = finished.filter((record) => {
       const row = byRequest.get(record.requestId as string)?.[0];
-      return row === undefined || row.outcome !== 'ok' || inputOf(row) !== record.usage?.input || outputOf(row) !== record.usage.output;
+      return (
+        row === undefined ||
+        row.outcome !== 'ok' ||
+        inputOf(row) !== record.usage?.input ||
+        outputOf(row) !== record.usage.output
+      );
     });
     expect(wrong).toEqual([]);
     // The kill left calls open; they are marked and billed by the written policy.
@@ -81,7 +86,12 @@ describe('metering from end to end', () => {
 
   it('the summary comes from the same rows, in whole nanodollars', async () => {
     const rows = await stack.ledger();
-    const summary = (await stack.api('GET', '/api/ledger/summary')) as { calls: number; cost_nanousd: number; billed_nanousd: number; tokens: { output: number } };
+    const summary = (await stack.api('GET', '/api/ledger/summary')) as {
+      calls: number;
+      cost_nanousd: number;
+      billed_nanousd: number;
+      tokens: { output: number };
+    };
     expect(summary.calls).toBe(rows.length);
     expect(summary.billed_nanousd).toBe(rows.reduce((sum, row) => sum + row.billed_nanousd, 0));
     expect(summary.cost_nanousd).toBe(rows.reduce((sum, row) => sum + row.cost_nanousd, 0));
@@ -91,7 +101,9 @@ describe('metering from end to end', () => {
 
 describe('quota counters from end to end', () => {
   const quotas = async (): Promise<{ level: string; window: string; used: number }[]> => {
-    const response = await fetch(`${stack.gatewayUrl}/v1/usage`, { headers: { authorization: `Bearer ${stack.file.keys['acme-prod']}` } });
+    const response = await fetch(`${stack.gatewayUrl}/v1/usage`, {
+      headers: { authorization: `Bearer ${stack.file.keys['acme-prod']}` },
+    });
     if (!response.ok) throw new Error(`/v1/usage: ${response.status}`);
     return ((await response.json()) as { quotas: { level: string; window: string; used: number }[] }).quotas;
   };
@@ -108,25 +120,31 @@ describe('quota counters from end to end', () => {
   it.each([
     ['its quota.json', 'gateway/quota.json'],
     ['its whole folder', 'gateway'],
-  ])('of a stopped gateway that lost %s are what they were, and what the ledger says', async (_what, path) => {
-    await settled();
-    const before = await quotas();
-    const lost = join(stack.settings.dataDir, path);
-    await stack.whileStopped('gateway', () => {
-      expect(existsSync(lost)).toBe(true);
-      rmSync(lost, { recursive: true });
-    });
-    await settled();
-    await eventually(async () => expect(await quotas()).toEqual(before), { timeoutMs: 30_000 });
-    const tokens = (await stack.ledger()).filter((row) => row.workspace === 'acme-prod').reduce((sum, row) => sum + inputOf(row) + outputOf(row), 0);
-    expect(tokens).toBeGreaterThan(1_000);
-    // The tenant has called from this workspace only.
-    expect(before.map(({ level, window, used }) => ({ level, window, used }))).toEqual([
-      { level: 'tenant', window: 'monthly-tokens', used: tokens },
-      { level: 'tenant', window: 'overage-cap', used: tokens },
-      { level: 'workspace', window: 'monthly-tokens', used: tokens },
-    ]);
-  }, 120_000);
+  ])(
+    'of a stopped gateway that lost %s are what they were, and what the ledger says',
+    async (_what, path) => {
+      await settled();
+      const before = await quotas();
+      const lost = join(stack.settings.dataDir, path);
+      await stack.whileStopped('gateway', () => {
+        expect(existsSync(lost)).toBe(true);
+        rmSync(lost, { recursive: true });
+      });
+      await settled();
+      await eventually(async () => expect(await quotas()).toEqual(before), { timeoutMs: 30_000 });
+      const tokens = (await stack.ledger())
+        .filter((row) => row.workspace === 'acme-prod')
+        .reduce((sum, row) => sum + inputOf(row) + outputOf(row), 0);
+      expect(tokens).toBeGreaterThan(1_000);
+      // The tenant has called from this workspace only.
+      expect(before.map(({ level, window, used }) => ({ level, window, used }))).toEqual([
+        { level: 'tenant', window: 'monthly-tokens', used: tokens },
+        { level: 'tenant', window: 'overage-cap', used: tokens },
+        { level: 'workspace', window: 'monthly-tokens', used: tokens },
+      ]);
+    },
+    120_000,
+  );
 });
 
 describe('configuration from end to end', () => {
@@ -134,7 +152,11 @@ describe('configuration from end to end', () => {
     fetch(`${stack.gatewayUrl}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model: 'sim-small', messages: [{ role: 'user', content: 'hi' }], sim: { output_tokens: 1, ttft_ms: 0, chunk_ms: 0 } }),
+      body: JSON.stringify({
+        model: 'sim-small',
+        messages: [{ role: 'user', content: 'hi' }],
+        sim: { output_tokens: 1, ttft_ms: 0, chunk_ms: 0 },
+      }),
     });
 
   async function until(status: number, key: string): Promise<number> {
@@ -148,7 +170,10 @@ describe('configuration from end to end', () => {
   }
 
   it('a new key works and a revoked key stops working in under a second', async () => {
-    const { keyId, key } = (await stack.api('POST', '/api/workspaces/globex-prod/keys', { name: 'e2e' })) as { keyId: string; key: string };
+    const { keyId, key } = (await stack.api('POST', '/api/workspaces/globex-prod/keys', { name: 'e2e' })) as {
+      keyId: string;
+      key: string;
+    };
     expect(await until(200, key)).toBeLessThan(1_000);
     await stack.api('DELETE', `/api/keys/${keyId}`);
     expect(await until(401, key)).toBeLessThan(1_000);

@@ -5,7 +5,14 @@ import { type GatewayStack, startGatewayStack } from './gateway-stack.ts';
 
 let stack: GatewayStack;
 const BURST = { requests: { perSecond: 4, burst: 1 } };
-const hard = (meter: 'output_tokens', limit: number) => ({ id: 'month', meter, span: { kind: 'rolling' as const, seconds: 30 * 86_400, steps: 12 }, limit, mode: 'hard' as const, alertAtPercent: [80] });
+const hard = (meter: 'output_tokens', limit: number) => ({
+  id: 'month',
+  meter,
+  span: { kind: 'rolling' as const, seconds: 30 * 86_400, steps: 12 },
+  limit,
+  mode: 'hard' as const,
+  alertAtPercent: [80],
+});
 /** One call of 20 tokens fits, a second does not. */
 const broke = (status: 402 | 429) => ({
   tenantLimits: { quotas: [hard('output_tokens', 30)] },
@@ -15,10 +22,19 @@ const broke = (status: 402 | 429) => ({
 beforeAll(async () => {
   stack = await startGatewayStack({
     workspaces: [
-      { tenant: 'open', slug: 'open-prod', tenantLimits: { requests: { perSecond: 1_000, burst: 1_000 }, tokens: { perMinute: 1_000_000 } } },
+      {
+        tenant: 'open',
+        slug: 'open-prod',
+        tenantLimits: { requests: { perSecond: 1_000, burst: 1_000 }, tokens: { perMinute: 1_000_000 } },
+      },
       { tenant: 'slow', slug: 'slow-prod', tenantLimits: BURST },
       { tenant: 'calm', slug: 'calm-prod', tenantLimits: BURST },
-      { tenant: 'last', slug: 'last-prod', tenantLimits: { quotas: [hard('output_tokens', 10_000)] }, policy: { defaultOutputTokens: 100 } },
+      {
+        tenant: 'last',
+        slug: 'last-prod',
+        tenantLimits: { quotas: [hard('output_tokens', 10_000)] },
+        policy: { defaultOutputTokens: 100 },
+      },
       { tenant: 'broke', slug: 'broke-prod', ...broke(402) },
       { tenant: 'poor', slug: 'poor-prod', ...broke(429) },
     ],
@@ -26,15 +42,32 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(() => stack.stop());
 
-const openai = (slug: string, maxRetries: number) => new OpenAI({ baseURL: `${stack.url}/v1`, apiKey: keyOf(slug), maxRetries });
-const anthropic = (slug: string, maxRetries: number) => new Anthropic({ baseURL: stack.url, apiKey: keyOf(slug), maxRetries });
+const openai = (slug: string, maxRetries: number) =>
+  new OpenAI({ baseURL: `${stack.url}/v1`, apiKey: keyOf(slug), maxRetries });
+const anthropic = (slug: string, maxRetries: number) =>
+  new Anthropic({ baseURL: stack.url, apiKey: keyOf(slug), maxRetries });
 const messages = [{ role: 'user' as const, content: 'Hello' }];
 
 describe('the rate headers', () => {
-  const chat = (body: object) => ({ path: '/v1/chat/completions', body: JSON.stringify({ model: 'sim-small', messages, ...body }) });
-  const message = (body: object) => ({ path: '/v1/messages', body: JSON.stringify({ model: 'sim-small', max_tokens: 50, messages, ...body }) });
-  const OPENAI = ['x-ratelimit-limit-requests', 'x-ratelimit-remaining-requests', 'x-ratelimit-reset-requests', 'x-ratelimit-limit-tokens', 'x-ratelimit-remaining-tokens', 'x-ratelimit-reset-tokens'];
-  const ANTHROPIC = ['requests', 'tokens', 'input-tokens', 'output-tokens'].flatMap((unit) => ['limit', 'remaining', 'reset'].map((what) => `anthropic-ratelimit-${unit}-${what}`));
+  const chat = (body: object) => ({
+    path: '/v1/chat/completions',
+    body: JSON.stringify({ model: 'sim-small', messages, ...body }),
+  });
+  const message = (body: object) => ({
+    path: '/v1/messages',
+    body: JSON.stringify({ model: 'sim-small', max_tokens: 50, messages, ...body }),
+  });
+  const OPENAI = [
+    'x-ratelimit-limit-requests',
+    'x-ratelimit-remaining-requests',
+    'x-ratelimit-reset-requests',
+    'x-ratelimit-limit-tokens',
+    'x-ratelimit-remaining-tokens',
+    'x-ratelimit-reset-tokens',
+  ];
+  const ANTHROPIC = ['requests', 'tokens', 'input-tokens', 'output-tokens'].flatMap((unit) =>
+    ['limit', 'remaining', 'reset'].map((what) => `anthropic-ratelimit-${unit}-${what}`),
+  );
 
   it.each([
     ['a whole answer', 200, chat({})],
@@ -57,11 +90,16 @@ describe('the rate headers', () => {
     const names = [...OPENAI, ...(path === '/v1/messages' ? ANTHROPIC : [])];
     expect(names.filter((name) => answer.headers.get(name) === null)).toEqual([]);
     expect(answer.headers.get('x-ratelimit-reset-tokens')).toMatch(/^(\d+h)?(\d+m)?[\d.]+m?s$/);
-    if (path === '/v1/messages') expect(Date.parse(answer.headers.get('anthropic-ratelimit-requests-reset') ?? '')).toBeGreaterThan(Date.now() - 60_000);
+    if (path === '/v1/messages')
+      expect(Date.parse(answer.headers.get('anthropic-ratelimit-requests-reset') ?? '')).toBeGreaterThan(
+        Date.now() - 60_000,
+      );
   });
 
   it('are not shown to a caller without a valid key', async () => {
-    const answer = await fetch(`${stack.url}/v1/models`, { headers: { authorization: 'Bearer sk-sluice-wrong-wrong' } });
+    const answer = await fetch(`${stack.url}/v1/models`, {
+      headers: { authorization: 'Bearer sk-sluice-wrong-wrong' },
+    });
     expect(answer.status).toBe(401);
     expect([...answer.headers.keys()].filter((name) => name.includes('ratelimit'))).toEqual([]);
   });
@@ -71,7 +109,9 @@ describe('the retry loop of an unmodified SDK', () => {
   it('gets six OpenAI calls at once through a limit of four a second, by waiting as it is told', async () => {
     const startedMs = performance.now();
     const client = openai('slow-prod', 10);
-    const answers = await Promise.all(Array.from({ length: 6 }, () => client.chat.completions.create({ model: 'sim-small', messages })));
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, () => client.chat.completions.create({ model: 'sim-small', messages })),
+    );
     expect(answers.every((answer) => answer.usage?.completion_tokens === 20)).toBe(true);
     // One at once and five more at four a second: not before 1.25 s.
     expect(performance.now() - startedMs).toBeGreaterThan(1_200);
@@ -79,7 +119,9 @@ describe('the retry loop of an unmodified SDK', () => {
 
   it('gets six Anthropic calls through in the same way', async () => {
     const client = anthropic('calm-prod', 10);
-    const answers = await Promise.all(Array.from({ length: 6 }, () => client.messages.create({ model: 'sim-small', max_tokens: 100, messages })));
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, () => client.messages.create({ model: 'sim-small', max_tokens: 100, messages })),
+    );
     expect(answers.every((answer) => answer.usage.output_tokens === 20)).toBe(true);
   });
 
@@ -89,20 +131,40 @@ describe('the retry loop of an unmodified SDK', () => {
   ] as const)('does not sleep until next month when the quota of %s is used up (%d)', async (slug, status) => {
     await openai(slug, 0).chat.completions.create({ model: 'sim-small', messages });
     const startedMs = performance.now();
-    await expect(openai(slug, 5).chat.completions.create({ model: 'sim-small', messages })).rejects.toMatchObject({ status });
-    await expect(anthropic(slug, 5).messages.create({ model: 'sim-small', max_tokens: 100, messages })).rejects.toMatchObject({ status });
+    await expect(openai(slug, 5).chat.completions.create({ model: 'sim-small', messages })).rejects.toMatchObject({
+      status,
+    });
+    await expect(
+      anthropic(slug, 5).messages.create({ model: 'sim-small', max_tokens: 100, messages }),
+    ).rejects.toMatchObject({ status });
     expect(performance.now() - startedMs).toBeLessThan(5_000);
-    const answer = await fetch(`${stack.url}/v1/chat/completions`, { method: 'POST', headers: { authorization: `Bearer ${keyOf(slug)}`, 'content-type': 'application/json' }, body: JSON.stringify({ model: 'sim-small', messages }) });
-    expect([answer.headers.get('x-should-retry'), Number(answer.headers.get('retry-after')) > 60]).toEqual(['false', true]);
+    const answer = await fetch(`${stack.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${keyOf(slug)}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'sim-small', messages }),
+    });
+    expect([answer.headers.get('x-should-retry'), Number(answer.headers.get('retry-after')) > 60]).toEqual([
+      'false',
+      true,
+    ]);
   });
 });
 
 it('200 calls at once on the last 10,000 tokens of a quota let in exactly what fits, and all of it is used', async () => {
   const headers = { authorization: `Bearer ${keyOf('last-prod')}`, 'content-type': 'application/json' };
-  const body = JSON.stringify({ model: 'sim-small', messages, max_tokens: 100, sim: { output_tokens: 100, ttft_ms: 2_000 } });
-  const answers = await Promise.all(Array.from({ length: 200 }, () => fetch(`${stack.url}/v1/chat/completions`, { method: 'POST', headers, body })));
+  const body = JSON.stringify({
+    model: 'sim-small',
+    messages,
+    max_tokens: 100,
+    sim: { output_tokens: 100, ttft_ms: 2_000 },
+  });
+  const answers = await Promise.all(
+    Array.from({ length: 200 }, () => fetch(`${stack.url}/v1/chat/completions`, { method: 'POST', headers, body })),
+  );
   await Promise.all(answers.map((answer) => answer.text()));
   expect([200, 402].map((status) => answers.filter((answer) => answer.status === status).length)).toEqual([100, 100]);
-  const usage = (await (await fetch(`${stack.url}/v1/usage`, { headers })).json()) as { quotas: { used: number; remaining: number }[] };
+  const usage = (await (await fetch(`${stack.url}/v1/usage`, { headers })).json()) as {
+    quotas: { used: number; remaining: number }[];
+  };
   expect(usage.quotas).toEqual([expect.objectContaining({ window: 'month', used: 10_000, remaining: 0 })]);
 }, 30_000);

@@ -20,7 +20,15 @@ export async function sendMixed(url: string, key: string, n: number): Promise<Cl
   let requestId: string | undefined;
   let status: number | undefined;
   let fallback = false;
-  const ended = (over: Partial<ClientRecord>): ClientRecord => ({ kind, requestId, status, finished: false, usage: undefined, fallback, ...over });
+  const ended = (over: Partial<ClientRecord>): ClientRecord => ({
+    kind,
+    requestId,
+    status,
+    finished: false,
+    usage: undefined,
+    fallback,
+    ...over,
+  });
   try {
     const response = await fetch(`${url}/v1/${kind === 'message' ? 'messages' : 'chat/completions'}`, {
       method: 'POST',
@@ -45,7 +53,9 @@ export async function sendMixed(url: string, key: string, n: number): Promise<Cl
     }
     const text = await response.text();
     if (status !== 200) return ended({ finished: true });
-    return kind === 'stream' ? ended({ finished: text.includes('[DONE]'), usage: streamUsage(text) }) : ended({ finished: true, usage: wholeUsage(text) });
+    return kind === 'stream'
+      ? ended({ finished: text.includes('[DONE]'), usage: streamUsage(text) })
+      : ended({ finished: true, usage: wholeUsage(text) });
   } catch {
     return ended({});
   }
@@ -53,15 +63,21 @@ export async function sendMixed(url: string, key: string, n: number): Promise<Cl
 
 function streamUsage(text: string): ClientRecord['usage'] {
   const match = /"usage":(\{[^}]*\})/.exec(text.slice(text.lastIndexOf('"usage":{')));
-  return match === null ? undefined : usageOf(JSON.parse(`${match[1]}${'}'.repeat(open(match[1] as string))}`) as Record<string, number>);
+  return match === null
+    ? undefined
+    : usageOf(JSON.parse(`${match[1]}${'}'.repeat(open(match[1] as string))}`) as Record<string, number>);
 }
 
-const open = (text: string): number => [...text].reduce((depth, letter) => depth + (letter === '{' ? 1 : letter === '}' ? -1 : 0), 0);
+const open = (text: string): number =>
+  [...text].reduce((depth, letter) => depth + (letter === '{' ? 1 : letter === '}' ? -1 : 0), 0);
 
 function wholeUsage(text: string): ClientRecord['usage'] {
   return usageOf((JSON.parse(text) as { usage: Record<string, number> }).usage);
 }
 
 function usageOf(usage: Record<string, number>): ClientRecord['usage'] {
-  return { input: usage['prompt_tokens'] ?? usage['input_tokens'] ?? 0, output: usage['completion_tokens'] ?? usage['output_tokens'] ?? 0 };
+  return {
+    input: usage['prompt_tokens'] ?? usage['input_tokens'] ?? 0,
+    output: usage['completion_tokens'] ?? usage['output_tokens'] ?? 0,
+  };
 }

@@ -39,19 +39,40 @@ describe('the openai package, unmodified', () => {
   });
 
   it('gets the usage chunk when it asks for it', async () => {
-    const stream = await client.chat.completions.create({ model: 'sim-small', messages, stream: true, stream_options: { include_usage: true } });
+    const stream = await client.chat.completions.create({
+      model: 'sim-small',
+      messages,
+      stream: true,
+      stream_options: { include_usage: true },
+    });
     let completion: number | undefined;
     for await (const chunk of stream) completion = chunk.usage?.completion_tokens ?? completion;
     expect(completion).toBe(20);
   });
 
   it('receives tool calls, whole and streamed', async () => {
-    const tools = [{ type: 'function' as const, function: { name: 'look_up', parameters: { type: 'object', properties: { q: { type: 'string' } } } } }];
-    const whole = await client.chat.completions.create({ model: 'sim-small', messages, tools, tool_choice: 'required' });
+    const tools = [
+      {
+        type: 'function' as const,
+        function: { name: 'look_up', parameters: { type: 'object', properties: { q: { type: 'string' } } } },
+      },
+    ];
+    const whole = await client.chat.completions.create({
+      model: 'sim-small',
+      messages,
+      tools,
+      tool_choice: 'required',
+    });
     const call = whole.choices[0]?.message.tool_calls?.[0];
     expect(call?.type === 'function' && call.function.name).toBe('look_up');
     let args = '';
-    for await (const chunk of await client.chat.completions.create({ model: 'sim-small', messages, tools, tool_choice: 'required', stream: true })) {
+    for await (const chunk of await client.chat.completions.create({
+      model: 'sim-small',
+      messages,
+      tools,
+      tool_choice: 'required',
+      stream: true,
+    })) {
       args += chunk.choices[0]?.delta.tool_calls?.[0]?.function?.arguments ?? '';
     }
     expect(typeof JSON.parse(args)).toBe('object');
@@ -64,17 +85,31 @@ describe('the openai package, unmodified', () => {
   });
 
   it('throws its own error classes, with the field that is wrong', async () => {
-    const wrongKey = new OpenAI({ baseURL: `${stack.url}/v1`, apiKey: 'sk-sluice-unknown00000-000000000000000000000000', maxRetries: 0 });
-    await expect(wrongKey.chat.completions.create({ model: 'sim-small', messages })).rejects.toBeInstanceOf(OpenAI.AuthenticationError);
-    await expect(client.chat.completions.create({ model: 'no-such-model', messages })).rejects.toMatchObject({ status: 404, code: 'model_not_found' });
-    await expect(client.chat.completions.create({ model: 'sim-small', messages: [] })).rejects.toMatchObject({ status: 400, param: 'messages' });
+    const wrongKey = new OpenAI({
+      baseURL: `${stack.url}/v1`,
+      apiKey: 'sk-sluice-unknown00000-000000000000000000000000',
+      maxRetries: 0,
+    });
+    await expect(wrongKey.chat.completions.create({ model: 'sim-small', messages })).rejects.toBeInstanceOf(
+      OpenAI.AuthenticationError,
+    );
+    await expect(client.chat.completions.create({ model: 'no-such-model', messages })).rejects.toMatchObject({
+      status: 404,
+      code: 'model_not_found',
+    });
+    await expect(client.chat.completions.create({ model: 'sim-small', messages: [] })).rejects.toMatchObject({
+      status: 400,
+      param: 'messages',
+    });
   });
 
   it('gets through a throttle by obeying the waiting time that it was told', async () => {
     const patient = new OpenAI({ baseURL: `${stack.url}/v1`, apiKey: keyOf('tiny-prod'), maxRetries: 3 });
     const impatient = new OpenAI({ baseURL: `${stack.url}/v1`, apiKey: keyOf('tiny-prod'), maxRetries: 0 });
     await patient.chat.completions.create({ model: 'sim-small', messages });
-    await expect(impatient.chat.completions.create({ model: 'sim-small', messages })).rejects.toBeInstanceOf(OpenAI.RateLimitError);
+    await expect(impatient.chat.completions.create({ model: 'sim-small', messages })).rejects.toBeInstanceOf(
+      OpenAI.RateLimitError,
+    );
     const answer = await patient.chat.completions.create({ model: 'sim-small', messages });
     expect(answer.choices).toHaveLength(1);
   });

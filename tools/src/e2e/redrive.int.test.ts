@@ -12,14 +12,22 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => stack?.stop(), 90_000);
 
-const depth = async (queue: string) => DlqState.array().parse(await stack.api('GET', '/api/dlqs')).find((state) => state.queue === queue)?.depth;
-const letters = async (queue: string) => z.object({ messages: z.array(DeadLetterView) }).parse(await stack.api('GET', `/api/dlqs/${queue}/messages?limit=100`)).messages;
+const depth = async (queue: string) =>
+  DlqState.array()
+    .parse(await stack.api('GET', '/api/dlqs'))
+    .find((state) => state.queue === queue)?.depth;
+const letters = async (queue: string) =>
+  z.object({ messages: z.array(DeadLetterView) }).parse(await stack.api('GET', `/api/dlqs/${queue}/messages?limit=100`))
+    .messages;
 const redrive = async (queue: string) => RedriveAnswer.parse(await stack.api('POST', `/api/dlqs/${queue}/redrive`));
 const logged = async (prefix: string) => {
   const page = z.object({ rows: z.array(z.object({ event_id: z.string(), target: z.object({ id: z.string() }) })) });
-  return page.parse(await stack.api('GET', '/api/audit?action=kill_switch.set&limit=500')).rows.filter((row) => row.target.id.startsWith(prefix));
+  return page
+    .parse(await stack.api('GET', '/api/audit?action=kill_switch.set&limit=500'))
+    .rows.filter((row) => row.target.id.startsWith(prefix));
 };
-const change = (id: string) => stack.api('PUT', `/api/kill-switches/${id}`, { id, scope: 'feature', target: id, message: 'A test.' });
+const change = (id: string) =>
+  stack.api('PUT', `/api/kill-switches/${id}`, { id, scope: 'feature', target: id, message: 'A test.' });
 
 describe('redrive on a running stack', () => {
   it('a broken audit consumer fills its dead letters within 15 s; mended and redriven, every record is in the log exactly once', async () => {
@@ -27,7 +35,9 @@ describe('redrive on a running stack', () => {
     for (let n = 0; n < CHANGES; n += 1) await change(`redriven-${n}`);
     await eventually(async () => expect(await depth('audit')).toBeGreaterThanOrEqual(CHANGES), { timeoutMs: 15_000 });
     expect(await logged('redriven-')).toEqual([]);
-    expect((await letters('audit')).map((letter) => letter.reason)).toEqual(expect.arrayContaining(['the consumer is broken on purpose']));
+    expect((await letters('audit')).map((letter) => letter.reason)).toEqual(
+      expect.arrayContaining(['the consumer is broken on purpose']),
+    );
     await stack.api('POST', '/api/chaos/stop');
     expect((await redrive('audit')).moved).toBeGreaterThanOrEqual(CHANGES);
     await eventually(

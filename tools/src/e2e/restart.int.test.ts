@@ -2,7 +2,18 @@ import { chat } from './chat.ts';
 import { keyOf } from './fixture-snapshot.ts';
 import { type GatewayStack, startGatewayStack } from './gateway-stack.ts';
 
-const monthly = (limit: number) => ({ quotas: [{ id: 'monthly', meter: 'total_tokens' as const, limit, mode: 'hard' as const, span: { kind: 'calendar' as const, period: 'month' as const }, alertAtPercent: [80, 100] }] });
+const monthly = (limit: number) => ({
+  quotas: [
+    {
+      id: 'monthly',
+      meter: 'total_tokens' as const,
+      limit,
+      mode: 'hard' as const,
+      span: { kind: 'calendar' as const, period: 'month' as const },
+      alertAtPercent: [80, 100],
+    },
+  ],
+});
 
 let stack: GatewayStack;
 beforeAll(async () => {
@@ -22,7 +33,8 @@ describe('a gateway alone: control plane, spine, database and router are down', 
 
   it('an exhausted hard quota is still exhausted after a kill', async () => {
     let status = 200;
-    for (let i = 0; i < 60 && status === 200; i += 1) status = (await chat(stack.url, { key: keyOf('poor-prod'), body: { max_tokens: 20 } })).status;
+    for (let i = 0; i < 60 && status === 200; i += 1)
+      status = (await chat(stack.url, { key: keyOf('poor-prod'), body: { max_tokens: 20 } })).status;
     expect(status).toBe(402);
     await stack.restartGateway('SIGKILL');
     const refused = await chat(stack.url, { key: keyOf('poor-prod'), body: { max_tokens: 20 } });
@@ -33,7 +45,11 @@ describe('a gateway alone: control plane, spine, database and router are down', 
   }, 60_000);
 
   it('SIGTERM lets a running stream finish', async () => {
-    const streaming = chat(stack.url, { key: keyOf('rich-prod'), stream: true, sim: { output_tokens: 100, chunk_ms: 10 } });
+    const streaming = chat(stack.url, {
+      key: keyOf('rich-prod'),
+      stream: true,
+      sim: { output_tokens: 100, chunk_ms: 10 },
+    });
     await new Promise((resolve) => setTimeout(resolve, 400));
     await stack.restartGateway('SIGTERM');
     expect((await streaming).text).toContain('[DONE]');

@@ -16,14 +16,23 @@ const framed = (text: string): Buffer => Buffer.from(`${text.length.toString(16)
 const CHUNK = framed(event('x'.repeat(32_000)));
 const END = Buffer.concat([framed('data: [DONE]\n\n'), Buffer.from('0\r\n\r\n')]);
 
-/** Streams of this size, read at full speed before anything is measured: they make the process as large as work makes it. */
+/**
+ * Streams of this size, read at full speed before anything is measured: they make the process as large as work
+ * makes it.
+ */
 const WARM_BYTES = 4 * 1024 * 1024;
 const WARM_STREAMS = 40;
 /** Nothing was sent between so many looks, half a second apart: then nothing moves any more. */
 const STILL_LOOKS = 4;
 
 /** A provider that writes as fast as it is read; `short` or `warm` in the body asks for a shorter stream. */
-function startProvider(streamBytes: number): Promise<{ readonly url: string; readonly open: number; readonly begun: number; readonly sent: number; close(): void }> {
+function startProvider(streamBytes: number): Promise<{
+  readonly url: string;
+  readonly open: number;
+  readonly begun: number;
+  readonly sent: number;
+  close(): void;
+}> {
   const sockets = new Set<Socket>();
   let sent = 0;
   let begun = 0;
@@ -76,7 +85,8 @@ function startProvider(streamBytes: number): Promise<{ readonly url: string; rea
   });
 }
 
-const rss = (pid: number): number => Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
+const rss = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
 
 export interface StoppedReaders {
   /** Resident memory of the gateway, before and with all readers stopped, bytes. */
@@ -90,9 +100,14 @@ export interface StoppedReaders {
   readonly leftOpen: number;
 }
 
-/** Readers that have asked and read nothing until `leave`. @throws Error with what the program said when they cannot connect. */
+/**
+ * Readers that have asked and read nothing until `leave`.
+ * @throws Error with what the program said when they cannot connect.
+ */
 async function startReaders(port: number, count: number, request: string): Promise<{ leave(): Promise<void> }> {
-  const child = spawn('perl', [READERS, String(port), String(count), String(RECEIVE_BYTES)], { stdio: ['pipe', 'pipe', 'pipe'] });
+  const child = spawn('perl', [READERS, String(port), String(count), String(RECEIVE_BYTES)], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
   let said = '';
   child.stderr.on('data', (text: Buffer) => (said += text.toString()));
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
@@ -110,8 +125,8 @@ async function startReaders(port: number, count: number, request: string): Promi
 }
 
 /**
- * Opens streams of one tenant that nobody reads, each of `streamBytes`, until nothing moves any more. What the kernel keeps
- * for them lies on the provider's side of the gateway. Linux only.
+ * Opens streams of one tenant that nobody reads, each of `streamBytes`, until nothing moves any more. What the
+ * kernel keeps for them lies on the provider's side of the gateway. Linux only.
  */
 export async function stopReading(readers: number, streamBytes: number): Promise<StoppedReaders> {
   const provider = await startProvider(streamBytes);
@@ -125,10 +140,12 @@ export async function stopReading(readers: number, streamBytes: number): Promise
     env: GATEWAY_MEMORY,
     primaryUrl: provider.url,
   });
-  const read = (content: string) => chat(stack.url, { key: keyOf('globex-prod'), stream: true, body: { messages: [{ role: 'user', content }] } });
+  const read = (content: string) =>
+    chat(stack.url, { key: keyOf('globex-prod'), stream: true, body: { messages: [{ role: 'user', content }] } });
   const short = () => read('short');
   try {
-    for (let i = 0; i < WARM_STREAMS; i += 4) await Promise.all([read('warm'), read('warm'), read('warm'), read('warm')]);
+    for (let i = 0; i < WARM_STREAMS; i += 4)
+      await Promise.all([read('warm'), read('warm'), read('warm'), read('warm')]);
     const before = rss(stack.gateway.pid);
     const kept = provider.open;
     const body = JSON.stringify({ model: 'sim-small', stream: true, messages: [{ role: 'user', content: 'long' }] });
@@ -140,7 +157,8 @@ export async function stopReading(readers: number, streamBytes: number): Promise
       () => {
         looks = provider.begun === readers && provider.sent === last ? looks + 1 : 0;
         last = provider.sent;
-        if (looks < STILL_LOOKS) throw new Error(`${provider.begun} streams have begun, the provider still sends: ${last} bytes`);
+        if (looks < STILL_LOOKS)
+          throw new Error(`${provider.begun} streams have begun, the provider still sends: ${last} bytes`);
       },
       { timeoutMs: 90_000, everyMs: 500 },
     );
@@ -148,9 +166,12 @@ export async function stopReading(readers: number, streamBytes: number): Promise
     const held = provider.open - kept;
     const { text } = await short();
     await stopped.leave();
-    await eventually(() => {
-      if (provider.open > kept + 1) throw new Error(`${provider.open} connections are open`);
-    }, { timeoutMs: 15_000 }).catch(() => undefined);
+    await eventually(
+      () => {
+        if (provider.open > kept + 1) throw new Error(`${provider.open} connections are open`);
+      },
+      { timeoutMs: 15_000 },
+    ).catch(() => undefined);
     return { before, after, held, otherTenant: text, leftOpen: Math.max(0, provider.open - kept - 1) };
   } finally {
     await stopped?.leave();

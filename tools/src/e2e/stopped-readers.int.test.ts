@@ -5,7 +5,10 @@ const MB = 1024 * 1024;
 const WARM_CONNECTIONS = 10;
 const onLinux = process.platform === 'linux' ? describe : describe.skip;
 
-/** More than a reader's kernel and the gateway keep of it, and for all of them less than the kernel gives to sockets. */
+/**
+ * More than a reader's kernel and the gateway keep of it, and for all of them less than the kernel gives to
+ * sockets.
+ */
 const STREAM_BYTES = MB / 2;
 
 onLinux('1,000 readers of one tenant that stop reading', () => {

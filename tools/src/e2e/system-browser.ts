@@ -5,7 +5,15 @@ import { chromium, type Browser, type BrowserContext, type Page } from 'playwrig
 
 /** Programs that drive the pages; the first on PATH is taken. */
 const PROGRAMS = ['chromium', 'chromium-browser', 'google-chrome'];
-const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
 
 /** @throws Error when there is none. */
 export function findBrowser(path: string = process.env['PATH'] ?? ''): string {
@@ -31,7 +39,9 @@ export interface SystemBrowser {
 }
 
 /** The system's own Chromium with a profile of its own, which goes with it. */
-export async function startBrowser(options: { readonly width?: number; readonly height?: number } = {}): Promise<SystemBrowser> {
+export async function startBrowser(
+  options: { readonly width?: number; readonly height?: number } = {},
+): Promise<SystemBrowser> {
   const profile = mkdtempSync(join(tmpdir(), 'sluice-browser-'));
   const context: BrowserContext = await chromium.launchPersistentContext(profile, {
     executablePath: findBrowser(),

@@ -25,7 +25,10 @@ export function plotFrontiers(frontiers: readonly TableFrontier[], folder: strin
   });
 }
 
-/** The frontier on the test folds with the hull of single models, a random mix, the oracle and the chosen point; costs relative to the best model's. */
+/**
+ * The frontier on the test folds with the hull of single models, a random mix, the oracle and the chosen point;
+ * costs relative to the best model's.
+ */
 export function frontierSvg({ name, test, chosen, promised }: TableFrontier): string {
   const unit = test.best.cost;
   const dearest = Math.max(1, ...test.singles.map(({ cost }) => cost / unit));
@@ -39,7 +42,8 @@ export function frontierSvg({ name, test, chosen, promised }: TableFrontier): st
     x: (cost) => LEFT + (cost / unit / dearest) * (WIDTH - LEFT - RIGHT),
     y: (quality) => TOP + ((to - quality) / (to - from)) * (HEIGHT - TOP - BOTTOM),
   };
-  const line = (points: readonly FrontierPoint[], style: string): string => `<polyline fill="none" ${style} points="${[...new Set(points.map(({ cost, quality }) => `${axes.x(cost).toFixed(1)},${axes.y(quality).toFixed(1)}`))].join(' ')}"/>`;
+  const line = (points: readonly FrontierPoint[], style: string): string =>
+    `<polyline fill="none" ${style} points="${[...new Set(points.map(({ cost, quality }) => `${axes.x(cost).toFixed(1)},${axes.y(quality).toFixed(1)}`))].join(' ')}"/>`;
   const shown = test.singles.filter(({ quality }) => quality >= from);
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="system-ui, sans-serif" font-size="13" role="img" aria-label="Cost and quality of ${name}">`,
@@ -49,8 +53,14 @@ export function frontierSvg({ name, test, chosen, promised }: TableFrontier): st
     line(risingHull(oracle), 'stroke="#8a8a8a" stroke-width="1.5" stroke-dasharray="2 4"'),
     line([cheapest, test.best], 'stroke="#c77700" stroke-width="1.5" stroke-dasharray="7 4"'),
     line(risingHull(test.singles), 'stroke="#7a4fbf" stroke-width="1.5"'),
-    line([...test.points].sort((a, b) => a.cost - b.cost), 'stroke="#0b6bcb" stroke-width="2.5"'),
-    ...shown.map(({ cost, quality }) => `<circle cx="${axes.x(cost).toFixed(1)}" cy="${axes.y(quality).toFixed(1)}" r="4" fill="#7a4fbf"/>`),
+    line(
+      [...test.points].sort((a, b) => a.cost - b.cost),
+      'stroke="#0b6bcb" stroke-width="2.5"',
+    ),
+    ...shown.map(
+      ({ cost, quality }) =>
+        `<circle cx="${axes.x(cost).toFixed(1)}" cy="${axes.y(quality).toFixed(1)}" r="4" fill="#7a4fbf"/>`,
+    ),
     ...(chosen === undefined ? [] : [pointMark(axes, chosen.test, 'chosen', -44)]),
     ...(promised === undefined ? [] : [pointMark(axes, promised.test, 'promised', 76)]),
     ...legend(),
@@ -66,18 +76,32 @@ function grid(axes: Axes, from: number, to: number, dearest: number): string[] {
   for (let i = 0; i <= steps; i += every) {
     const quality = from + i * 0.05;
     const y = axes.y(quality).toFixed(1);
-    parts.push(`<line x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${y}" y2="${y}" stroke="#e6e6e6"/>`, `<text x="${LEFT - 8}" y="${Number(y) + 4}" text-anchor="end" fill="#444444">${quality.toFixed(2)}</text>`);
+    parts.push(
+      `<line x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${y}" y2="${y}" stroke="#e6e6e6"/>`,
+      `<text x="${LEFT - 8}" y="${Number(y) + 4}" text-anchor="end" fill="#444444">${quality.toFixed(2)}</text>`,
+    );
   }
   for (let share = 0; share <= 5; share += 1) {
     const x = LEFT + (share / 5) * (WIDTH - LEFT - RIGHT);
-    parts.push(`<text x="${x.toFixed(1)}" y="${HEIGHT - BOTTOM + 20}" text-anchor="middle" fill="#444444">${Math.round(share * 20 * dearest)} %</text>`);
+    parts.push(
+      `<text x="${x.toFixed(1)}" y="${HEIGHT - BOTTOM + 20}" text-anchor="middle" fill="#444444">${Math.round(share * 20 * dearest)} %</text>`,
+    );
   }
-  parts.push(`<text x="${(LEFT + WIDTH - RIGHT) / 2}" y="${HEIGHT - 14}" text-anchor="middle" fill="#1a1a1a">mean cost, share of the best single model's</text>`);
-  parts.push(`<text transform="translate(18 ${(TOP + HEIGHT - BOTTOM) / 2}) rotate(-90)" text-anchor="middle" fill="#1a1a1a">mean quality</text>`);
+  parts.push(
+    `<text x="${(LEFT + WIDTH - RIGHT) / 2}" y="${HEIGHT - 14}" text-anchor="middle" fill="#1a1a1a">mean cost, share of the best single model's</text>`,
+  );
+  parts.push(
+    `<text transform="translate(18 ${(TOP + HEIGHT - BOTTOM) / 2}) rotate(-90)" text-anchor="middle" fill="#1a1a1a">mean quality</text>`,
+  );
   return parts;
 }
 
-function pointMark(axes: Axes, { cost, quality, saved, loss }: { cost: number; quality: number; saved: number; loss: number }, name: string, down: number): string {
+function pointMark(
+  axes: Axes,
+  { cost, quality, saved, loss }: { cost: number; quality: number; saved: number; loss: number },
+  name: string,
+  down: number,
+): string {
   const [x, y] = [axes.x(cost), axes.y(quality)];
   return `<circle cx="${x.toFixed(1)}" cy="${y.toFixed(1)}" r="6" fill="#ffffff" stroke="#0b6bcb" stroke-width="2.5"/><text x="${(x + 6).toFixed(1)}" y="${(y + down).toFixed(1)}" fill="#0b6bcb" font-weight="600">${name}: ${(saved * 100).toFixed(0)} % saved, ${loss.toFixed(3)} lost</text>`;
 }
@@ -91,7 +115,10 @@ function legend(): string[] {
   ];
   let x = LEFT;
   return entries.flatMap(([text, colour, dash]) => {
-    const part = [`<line x1="${x}" x2="${x + 26}" y1="40" y2="40" stroke="${colour}" stroke-width="2.5" ${dash}/>`, `<text x="${x + 32}" y="44" fill="#1a1a1a">${text}</text>`];
+    const part = [
+      `<line x1="${x}" x2="${x + 26}" y1="40" y2="40" stroke="${colour}" stroke-width="2.5" ${dash}/>`,
+      `<text x="${x + 32}" y="44" fill="#1a1a1a">${text}</text>`,
+    ];
     x += 60 + text.length * 7;
     return part;
   });

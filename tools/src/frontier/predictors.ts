@@ -18,11 +18,23 @@ export const linear: Predictor = ({ features, qualities, models }, train, test) 
   });
 };
 
-/** The scorer that a policy's snapshot can carry, quantised as it is published. Rows whose prompt is withheld are predicted by `linear`. */
+/**
+ * The scorer that a policy's snapshot can carry, quantised as it is published. Rows whose prompt is withheld are
+ * predicted by `linear`.
+ */
 export function scorer(options: Parameters<typeof fitTextScorer>[1] = {}): Predictor {
   return (table, train, test) => {
     const known = train.filter((row) => table.prompts[row] !== undefined);
-    const fitted = createTextScorer(fitTextScorer({ models: table.models, prompts: known.map((row) => table.prompts[row] as string), qualities: known.map((row) => table.qualities[row] as number[]) }, options));
+    const fitted = createTextScorer(
+      fitTextScorer(
+        {
+          models: table.models,
+          prompts: known.map((row) => table.prompts[row] as string),
+          qualities: known.map((row) => table.qualities[row] as number[]),
+        },
+        options,
+      ),
+    );
     const without = test.some((row) => table.prompts[row] === undefined) ? linear(table, train, test) : [];
     return test.map((row, i) => {
       const prompt = table.prompts[row];

@@ -22,7 +22,11 @@ export function floorLine({ what, value, floor, aim }: Floor): string {
 
 /** Router, hull of single models, random mix and oracle side by side. */
 export function referenceLines({ aiq, savedWithin, best, rows }: FrontierReport): string[] {
-  const row = (name: string, key: keyof FrontierReport['aiq']): string[] => [name, percent(savedWithin[key]), fixed(aiq[key])];
+  const row = (name: string, key: keyof FrontierReport['aiq']): string[] => [
+    name,
+    percent(savedWithin[key]),
+    fixed(aiq[key]),
+  ];
   return [
     `  against ${best.model} alone (quality ${fixed(best.quality)}), ${rows} rows; the curves' own readings:`,
     ...table([
@@ -35,7 +39,8 @@ export function referenceLines({ aiq, savedWithin, best, rows }: FrontierReport)
   ];
 }
 
-export const gapLine = ({ apgr, cpt50 }: FrontierReport): string => `  APGR ${fixed(apgr)}, CPT50 ${cpt50 === undefined ? 'never' : percent(cpt50)} of calls to the best model`;
+export const gapLine = ({ apgr, cpt50 }: FrontierReport): string =>
+  `  APGR ${fixed(apgr)}, CPT50 ${cpt50 === undefined ? 'never' : percent(cpt50)} of calls to the best model`;
 
 function pointLine(name: string, { saved, loss, lossError, costWeight }: OperatingPoint): string {
   return `  ${name} (weight ${costWeight.toFixed(3)}): ${percent(saved)} saved at a loss of ${fixed(loss)} ± ${fixed(lossError)}${loss > LOSS ? ' (MORE than accepted)' : ''}`;
@@ -71,11 +76,16 @@ export function simulatorLines({ seed, decisions, weight, test, chosen }: Simula
 
 /** The floors of a table. */
 export function tableFloors({ name, test, chosen, promised }: TableFrontier): Floor[] {
-  const savedBy = (point: ChosenPoint | undefined): number => (point === undefined || point.test.loss > LOSS ? 0 : point.test.saved);
+  const savedBy = (point: ChosenPoint | undefined): number =>
+    point === undefined || point.test.loss > LOSS ? 0 : point.test.saved;
   if (name === 'RouteLLM pair') {
     return [
       { what: `${name}, pooled APGR`, value: test.apgr, floor: 0.6, aim: 0.65 },
-      { what: `${name}, saved at a loss ≤ ${LOSS} at the weight that promises it`, value: savedBy(promised), floor: 0.2 },
+      {
+        what: `${name}, saved at a loss ≤ ${LOSS} at the weight that promises it`,
+        value: savedBy(promised),
+        floor: 0.2,
+      },
     ];
   }
   return [
@@ -87,9 +97,19 @@ export function tableFloors({ name, test, chosen, promised }: TableFrontier): Fl
 /** The worst kind of noise, as the share of choices that it leaves. */
 export function stabilityFloor(name: string, stability: readonly Stability[]): Floor {
   const worst = stability.reduce((a, b) => (b.flips > a.flips ? b : a));
-  return { what: `${name}, choices that noise leaves (least: ${worst.kind})`, value: 1 - worst.flips, floor: 1 - MOST_FLIPS };
+  return {
+    what: `${name}, choices that noise leaves (least: ${worst.kind})`,
+    value: 1 - worst.flips,
+    floor: 1 - MOST_FLIPS,
+  };
 }
 
 export function simulatorFloors({ seed, chosen }: SimulatedFrontier): Floor[] {
-  return [{ what: `simulator, seed ${seed}, saved at a loss ≤ ${LOSS}`, value: chosen.loss > LOSS ? 0 : chosen.saved, floor: 0.55 }];
+  return [
+    {
+      what: `simulator, seed ${seed}, saved at a loss ≤ ${LOSS}`,
+      value: chosen.loss > LOSS ? 0 : chosen.saved,
+      floor: 0.55,
+    },
+  ];
 }

@@ -2,20 +2,93 @@ import { createRandom } from '@sluice/routing/testing';
 
 /** Words and what someone else might have written. */
 const OTHER_WORDS: Readonly<Record<string, string>> = {
-  which: 'what', what: 'which', following: 'below', most: 'mainly', best: 'most fittingly', describes: 'characterises', because: 'since', since: 'because',
-  calculate: 'compute', compute: 'calculate', find: 'determine', determine: 'find', many: 'numerous', big: 'large', large: 'big', small: 'little', between: 'among',
-  also: 'too', however: 'but', but: 'yet', therefore: 'thus', if: 'in case', person: 'individual', people: 'persons', man: 'guy', uses: 'employs', use: 'employ',
-  says: 'states', makes: 'creates', make: 'create', gets: 'obtains', get: 'obtain', buys: 'purchases', give: 'provide', gives: 'provides', total: 'overall', shows: 'displays',
-  likely: 'probable', usually: 'normally', about: 'around', each: 'every', every: 'each', all: 'all of', correct: 'right', true: 'right', answer: 'reply', question: 'query',
+  which: 'what',
+  what: 'which',
+  following: 'below',
+  most: 'mainly',
+  best: 'most fittingly',
+  describes: 'characterises',
+  because: 'since',
+  since: 'because',
+  calculate: 'compute',
+  compute: 'calculate',
+  find: 'determine',
+  determine: 'find',
+  many: 'numerous',
+  big: 'large',
+  large: 'big',
+  small: 'little',
+  between: 'among',
+  also: 'too',
+  however: 'but',
+  but: 'yet',
+  therefore: 'thus',
+  if: 'in case',
+  person: 'individual',
+  people: 'persons',
+  man: 'guy',
+  uses: 'employs',
+  use: 'employ',
+  says: 'states',
+  makes: 'creates',
+  make: 'create',
+  gets: 'obtains',
+  get: 'obtain',
+  buys: 'purchases',
+  give: 'provide',
+  gives: 'provides',
+  total: 'overall',
+  shows: 'displays',
+  likely: 'probable',
+  usually: 'normally',
+  about: 'around',
+  each: 'every',
+  every: 'each',
+  all: 'all of',
+  correct: 'right',
+  true: 'right',
+  answer: 'reply',
+  question: 'query',
 };
 /** Said in other words than those that the scorer knows as courtesy, and openings that tell something. */
-const UNKNOWN_OPENINGS = ['Would you mind having a look at the riddle below? ', 'Hope you are fine! ', 'Got a little puzzle for you. ', 'Dear chatbot, ', 'Hey, still awake? '];
-const TELLING_OPENINGS = ['My teacher asked me this yesterday. ', 'For my homework: ', 'Here comes another riddle for the evening. '];
+const UNKNOWN_OPENINGS = [
+  'Would you mind having a look at the riddle below? ',
+  'Hope you are fine! ',
+  'Got a little puzzle for you. ',
+  'Dear chatbot, ',
+  'Hey, still awake? ',
+];
+const TELLING_OPENINGS = [
+  'My teacher asked me this yesterday. ',
+  'For my homework: ',
+  'Here comes another riddle for the evening. ',
+];
 const CLOSINGS = [' Thanks!', ' Thank you very much in advance.', '\n\nPlease help me.'];
 const OPENINGS = ['Please tell me: ', 'Hi, quick one. ', 'I would like to know this. '];
 
-export type NoiseKind = 'white space' | 'lower case' | 'UPPER CASE' | 'paraphrase' | 'typing errors' | 'opening' | 'paraphrase and opening' | 'closing' | 'unknown opening' | 'telling opening';
-export const NOISE_KINDS: readonly NoiseKind[] = ['white space', 'lower case', 'UPPER CASE', 'paraphrase', 'typing errors', 'opening', 'paraphrase and opening', 'closing', 'unknown opening', 'telling opening'];
+export type NoiseKind =
+  | 'white space'
+  | 'lower case'
+  | 'UPPER CASE'
+  | 'paraphrase'
+  | 'typing errors'
+  | 'opening'
+  | 'paraphrase and opening'
+  | 'closing'
+  | 'unknown opening'
+  | 'telling opening';
+export const NOISE_KINDS: readonly NoiseKind[] = [
+  'white space',
+  'lower case',
+  'UPPER CASE',
+  'paraphrase',
+  'typing errors',
+  'opening',
+  'paraphrase and opening',
+  'closing',
+  'unknown opening',
+  'telling opening',
+];
 
 /** The same request as another would write it. Deterministic in the seed. */
 export function withNoise(prompt: string, kind: NoiseKind, seed: number): string {

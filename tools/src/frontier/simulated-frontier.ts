@@ -1,5 +1,12 @@
 import { bestModel, operatingPoint, reportFrontier, type FrontierReport, type OperatingPoint } from '@sluice/routing';
-import { chooseWeight, createRoutingSimulator, heldOut, learnOnline, predictQualities, type ChosenWeight } from '@sluice/routing/testing';
+import {
+  chooseWeight,
+  createRoutingSimulator,
+  heldOut,
+  learnOnline,
+  predictQualities,
+  type ChosenWeight,
+} from '@sluice/routing/testing';
 import { LOSS } from './frontier.ts';
 
 const DECISIONS = 30_000;
@@ -14,8 +21,8 @@ export interface SimulatedFrontier {
 }
 
 /**
- * A policy that learned from its own decisions on the simulator alone, at a weight of cost that its log chose, on requests of
- * which the exact quality is known.
+ * A policy that learned from its own decisions on the simulator alone, at a weight of cost that its log chose, on
+ * requests of which the exact quality is known.
  *
  * @throws Error when the log supports no weight at the accepted loss.
  */

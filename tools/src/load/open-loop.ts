@@ -4,7 +4,11 @@
  *
  * @param send is given the number of the arrival, from 0.
  */
-export async function openLoop<T>(ratePerSecond: number, seconds: number, send: (index: number) => Promise<T>): Promise<T[]> {
+export async function openLoop<T>(
+  ratePerSecond: number,
+  seconds: number,
+  send: (index: number) => Promise<T>,
+): Promise<T[]> {
   const total = Math.round(ratePerSecond * seconds);
   const startedAt = performance.now();
   const running: Promise<T>[] = [];

@@ -3,7 +3,12 @@ import { appendClientRecord } from './client-records.ts';
 import { sendCall, type CallRequest, type CallResult } from './send-call.ts';
 
 /** `sendCall`, and what it was told goes into the file that `make verify` reads. */
-export async function recordedCall(file: string, workspace: string, pool: Pool, call: CallRequest): Promise<CallResult> {
+export async function recordedCall(
+  file: string,
+  workspace: string,
+  pool: Pool,
+  call: CallRequest,
+): Promise<CallResult> {
   const result = await sendCall(pool, call);
   const { requestId, told, outcome, status } = result;
   if (requestId !== undefined) {

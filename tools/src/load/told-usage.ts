@@ -13,14 +13,18 @@ const Whole = z.object({ usage: z.object({ prompt_tokens: z.int(), completion_to
 const EVENT = 'event: usage\ndata: ';
 
 /**
- * What a chat completion told: a whole answer in its body and its cost header, a stream in the event `usage` that was asked
- * for. Undefined where it did not tell.
+ * What a chat completion told: a whole answer in its body and its cost header, a stream in the event `usage` that
+ * was asked for. Undefined where it did not tell.
  */
 export function toldUsage(text: string, stream: boolean, costHeader: string | undefined): ToldUsage | undefined {
   try {
     if (!stream) {
       const { usage } = Whole.parse(JSON.parse(text));
-      return { input: usage.prompt_tokens, output: usage.completion_tokens, costNanoUsd: costHeader === undefined ? undefined : Number(costHeader) };
+      return {
+        input: usage.prompt_tokens,
+        output: usage.completion_tokens,
+        costNanoUsd: costHeader === undefined ? undefined : Number(costHeader),
+      };
     }
     const at = text.lastIndexOf(EVENT);
     if (at < 0) return undefined;

@@ -20,13 +20,20 @@ await runService({
     const topology = seededTopology(process.env['SLUICE_SEED_FILE']);
     const app = buildApp({ logger: false, defaultRegion: region });
     const url = await app.listen({ host, port });
-    const clients = createSpineClients({ endpoint: url, region, credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });
+    const clients = createSpineClients({
+      endpoint: url,
+      region,
+      credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    });
     try {
       await provisionTopology(topology, clients);
     } finally {
       clients.close();
     }
-    logger.info({ url, topics: topology.topics.length, queues: topology.queues.length }, 'the declared topology is provisioned');
+    logger.info(
+      { url, topics: topology.topics.length, queues: topology.queues.length },
+      'the declared topology is provisioned',
+    );
     return { close: () => app.close() };
   },
 });

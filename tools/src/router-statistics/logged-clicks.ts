@@ -11,9 +11,9 @@ export interface ClickEvaluation {
 }
 
 /**
- * Evaluates uniform choice from each policy and campaign of the Open Bandit Data, whose propensities are the true ones; undefined
- * where the folder has no such file. The log tells the probability of the shown item alone: the rest is spread over the others,
- * which no weight depends on.
+ * Evaluates uniform choice from each policy and campaign of the Open Bandit Data, whose propensities are the true
+ * ones; undefined where the folder has no such file. The log tells the probability of the shown item alone: the
+ * rest is spread over the others, which no weight depends on.
  */
 export function evaluateClicks(folder: string): ClickEvaluation[] | undefined {
   const path = join(folder, 'obd_small.csv.gz');
@@ -25,7 +25,13 @@ export function evaluateClicks(folder: string): ClickEvaluation[] | undefined {
     if (at < 0) throw new Error(`${path} has no column ${name}`);
     return at;
   };
-  const [policy, campaign, item, click, propensity] = ['behavior_policy', 'campaign', 'item_id', 'click', 'propensity'].map(column) as [number, number, number, number, number];
+  const [policy, campaign, item, click, propensity] = [
+    'behavior_policy',
+    'campaign',
+    'item_id',
+    'click',
+    'propensity',
+  ].map(column) as [number, number, number, number, number];
   const groups = new Map<string, string[][]>();
   for (const line of lines) {
     const cells = line.split(',');
@@ -49,7 +55,14 @@ export function evaluateClicks(folder: string): ClickEvaluation[] | undefined {
       }),
     };
     const uniform = items.map(() => 1 / items.length);
-    return { policy: name, rows: rows.length, evaluation: evaluatePolicy(data, rows.map(() => uniform)) };
+    return {
+      policy: name,
+      rows: rows.length,
+      evaluation: evaluatePolicy(
+        data,
+        rows.map(() => uniform),
+      ),
+    };
   });
 }
 

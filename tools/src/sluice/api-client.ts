@@ -6,8 +6,13 @@ export class ApiError extends CliError {
   readonly status: number;
   readonly problem: Problem | undefined;
   constructor(method: string, path: string, status: number, problem: Problem | undefined, text: string) {
-    const said = problem === undefined ? text.slice(0, 300) : [problem.title, problem.detail].filter((part) => part !== undefined).join(': ');
-    const fields = (problem?.errors ?? []).map((fault) => `\n  ${fault.path === '' ? '' : `${fault.path}: `}${fault.message}`).join('');
+    const said =
+      problem === undefined
+        ? text.slice(0, 300)
+        : [problem.title, problem.detail].filter((part) => part !== undefined).join(': ');
+    const fields = (problem?.errors ?? [])
+      .map((fault) => `\n  ${fault.path === '' ? '' : `${fault.path}: `}${fault.message}`)
+      .join('');
     super(`${method} ${path} answered ${status}: ${said}${fields}`);
     this.status = status;
     this.problem = problem;
@@ -39,10 +44,19 @@ export function createApiClient({ url, credential }: Connection): ApiClient {
   const base = url.replace(/\/+$/, '');
   let token = 'token' in credential ? credential.token : undefined;
 
-  async function request(method: string, path: string, body: unknown, headers: Readonly<Record<string, string>>): Promise<ApiAnswer> {
+  async function request(
+    method: string,
+    path: string,
+    body: unknown,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<ApiAnswer> {
     const response = await fetch(`${base}${path}`, {
       method,
-      headers: { ...headers, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      headers: {
+        ...headers,
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(TIMEOUT_MS),
     }).catch((error: Error) => {
@@ -57,7 +71,12 @@ export function createApiClient({ url, credential }: Connection): ApiClient {
   return {
     send: async (method, path, body, headers = {}) => {
       if (token === undefined && 'user' in credential) {
-        const { body: session } = await request('POST', '/api/session', { user: credential.user, password: credential.password, bearer: true }, {});
+        const { body: session } = await request(
+          'POST',
+          '/api/session',
+          { user: credential.user, password: credential.password, bearer: true },
+          {},
+        );
         token = String((session as { token?: unknown }).token);
       }
       return request(method, path, body, headers);

@@ -12,8 +12,9 @@ export interface ConnectOptions {
 }
 
 /**
- * Which control plane, and as whom: by options and environment, else the stack of this checkout (or of the folder of the
- * shell) with its demo operator. A password is never an option: others would see it in the list of processes.
+ * Which control plane, and as whom: by options and environment, else the stack of this checkout (or of the folder
+ * of the shell) with its demo operator. A password is never an option: others would see it in the list of
+ * processes.
  *
  * @throws CliError when neither says it.
  */
@@ -24,18 +25,23 @@ export function connectionFrom(options: ConnectOptions, env: NodeJS.ProcessEnv, 
   const password = env['SLUICE_PASSWORD'];
   const stack = runningStackFile(env, cwd);
   const base = url ?? stack?.services['control-plane'].url;
-  if (base === undefined) throw new CliError('Which control plane? Give --url or SLUICE_URL, or start a stack here with `make up`.', 2);
+  if (base === undefined)
+    throw new CliError('Which control plane? Give --url or SLUICE_URL, or start a stack here with `make up`.', 2);
   if (token !== undefined) return { url: base, credential: { token } };
   if (user !== undefined && password !== undefined) return { url: base, credential: { user, password } };
   if (user !== undefined) throw new CliError(`The password of ${user} is missing: set SLUICE_PASSWORD.`, 2);
   // The demo operator's password goes to the demo's own control plane only.
-  if (stack !== undefined && base === stack.services['control-plane'].url) return { url: base, credential: stack.operator };
+  if (stack !== undefined && base === stack.services['control-plane'].url)
+    return { url: base, credential: stack.operator };
   throw new CliError('As whom? Set SLUICE_USER and SLUICE_PASSWORD, or SLUICE_TOKEN.', 2);
 }
 
 function runningStackFile(env: NodeJS.ProcessEnv, cwd: string): StackFile | undefined {
   const checkout = fileURLToPath(new URL('../../..', import.meta.url));
-  const folders = env['SLUICE_DATA_DIR'] === undefined ? [...upwards(cwd).map((folder) => join(folder, '.sluice')), join(checkout, '.sluice')] : [env['SLUICE_DATA_DIR']];
+  const folders =
+    env['SLUICE_DATA_DIR'] === undefined
+      ? [...upwards(cwd).map((folder) => join(folder, '.sluice')), join(checkout, '.sluice')]
+      : [env['SLUICE_DATA_DIR']];
   const file = folders.map((folder) => join(folder, 'stack.json')).find((path) => existsSync(path));
   return file === undefined ? undefined : StackFile.safeParse(readJson(file)).data;
 }

@@ -16,7 +16,10 @@ function wholeNumber(value: string, what: string): number {
 }
 
 /** Runs the sub-command that the first word names. */
-function branches(of: string, commands: Readonly<Record<string, (context: CommandContext) => Promise<number>>>): Command['run'] {
+function branches(
+  of: string,
+  commands: Readonly<Record<string, (context: CommandContext) => Promise<number>>>,
+): Command['run'] {
   return (context) => {
     const [word = '', ...words] = context.words;
     const run = Object.hasOwn(commands, word) ? commands[word] : undefined;
@@ -42,24 +45,45 @@ function showKey({ flags, print, note }: CommandContext, body: unknown): number 
 /** What an operator does in an incident. */
 export const OPERATION_COMMANDS: Readonly<Record<string, Command>> = {
   keys: {
-    usage: 'keys list|create|rotate|revoke [<id>] [--workspace <slug>] [--name <text>] [--expires <instant>] [--grace <seconds>]',
+    usage:
+      'keys list|create|rotate|revoke [<id>] [--workspace <slug>] [--name <text>] [--expires <instant>] [--grace <seconds>]',
     summary: 'API keys; a new one is shown once',
     run: branches('keys', {
       list: async (context) => {
-        const rows = await listAll(context, '/api/keys', { workspace: context.flags.workspace, tenant: context.flags.tenant });
+        const rows = await listAll(context, '/api/keys', {
+          workspace: context.flags.workspace,
+          tenant: context.flags.tenant,
+        });
         if (context.flags.json) context.print(JSON.stringify(rows, null, 2));
-        else for (const line of renderTable(['ID', 'WORKSPACE', 'NAME', 'EXPIRES'], rows.map(({ id, value }) => [id, String(value?.['workspace']), String(value?.['name']), String(value?.['expiresAt'] ?? '')]))) context.print(line);
+        else
+          for (const line of renderTable(
+            ['ID', 'WORKSPACE', 'NAME', 'EXPIRES'],
+            rows.map(({ id, value }) => [
+              id,
+              String(value?.['workspace']),
+              String(value?.['name']),
+              String(value?.['expiresAt'] ?? ''),
+            ]),
+          ))
+            context.print(line);
         return 0;
       },
       create: async (context) => {
         const { api, flags } = context;
         const slug = need(flags.workspace, '--workspace');
-        const { body } = await api.send('POST', `/api/workspaces/${encodeURIComponent(slug)}/keys`, { name: need(flags.name, '--name'), ...(flags.expires === undefined ? {} : { expiresAt: flags.expires }) });
+        const { body } = await api.send('POST', `/api/workspaces/${encodeURIComponent(slug)}/keys`, {
+          name: need(flags.name, '--name'),
+          ...(flags.expires === undefined ? {} : { expiresAt: flags.expires }),
+        });
         return showKey(context, body);
       },
       rotate: async (context) => {
         const { api, words, flags } = context;
-        const { body } = await api.send('POST', `${keyPath(words[0])}/rotate`, flags.grace === undefined ? {} : { graceSeconds: wholeNumber(flags.grace, '--grace') });
+        const { body } = await api.send(
+          'POST',
+          `${keyPath(words[0])}/rotate`,
+          flags.grace === undefined ? {} : { graceSeconds: wholeNumber(flags.grace, '--grace') },
+        );
         return showKey(context, body);
       },
       revoke: async ({ api, words, note }) => {
@@ -70,14 +94,25 @@ export const OPERATION_COMMANDS: Readonly<Record<string, Command>> = {
     }),
   },
   'kill-switch': {
-    usage: 'kill-switch list|set|clear [<id>] [--scope all|provider|model|feature|workspace] [--target <id>] [--message <text>] [--retry-after <seconds>]',
+    usage:
+      'kill-switch list|set|clear [<id>] [--scope all|provider|model|feature|workspace] [--target <id>] [--message <text>] [--retry-after <seconds>]',
     summary: 'switch a part of the service off, with a message that customers read',
     run: branches('kill-switch', {
       list: async (context) => {
         const rows = await listAll(context, '/api/kill-switches');
         if (context.flags.json) context.print(JSON.stringify(rows, null, 2));
         else if (rows.length === 0) context.print('Nothing is switched off.');
-        else for (const line of renderTable(['ID', 'SCOPE', 'TARGET', 'MESSAGE'], rows.map(({ id, value }) => [id, String(value?.['scope']), String(value?.['target'] ?? ''), String(value?.['message'])]))) context.print(line);
+        else
+          for (const line of renderTable(
+            ['ID', 'SCOPE', 'TARGET', 'MESSAGE'],
+            rows.map(({ id, value }) => [
+              id,
+              String(value?.['scope']),
+              String(value?.['target'] ?? ''),
+              String(value?.['message']),
+            ]),
+          ))
+            context.print(line);
         return 0;
       },
       set: async ({ api, words, flags, note }) => {
@@ -86,7 +121,9 @@ export const OPERATION_COMMANDS: Readonly<Record<string, Command>> = {
           scope: need(flags.scope, '--scope'),
           message: need(flags.message, '--message'),
           ...(flags.target === undefined ? {} : { target: flags.target }),
-          ...(flags['retry-after'] === undefined ? {} : { retryAfterSeconds: wholeNumber(flags['retry-after'], '--retry-after') }),
+          ...(flags['retry-after'] === undefined
+            ? {}
+            : { retryAfterSeconds: wholeNumber(flags['retry-after'], '--retry-after') }),
         });
         note(`Kill switch ${id} is set.`);
         return 0;
@@ -106,12 +143,21 @@ export const OPERATION_COMMANDS: Readonly<Record<string, Command>> = {
       list: async ({ api, flags, print }) => {
         const states = z.array(DlqState).parse((await api.send('GET', '/api/dlqs')).body);
         if (flags.json) print(JSON.stringify(states, null, 2));
-        else for (const line of renderTable(['QUEUE', 'DEAD LETTERS', 'SINCE (S)'], states.map((state) => [state.queue, String(state.depth), String(state.oldest_age_s ?? '')]))) print(line);
+        else
+          for (const line of renderTable(
+            ['QUEUE', 'DEAD LETTERS', 'SINCE (S)'],
+            states.map((state) => [state.queue, String(state.depth), String(state.oldest_age_s ?? '')]),
+          ))
+            print(line);
         return 0;
       },
       redrive: async ({ api, words, flags, print }) => {
         const moved = RedriveAnswer.parse((await api.send('POST', `${queuePath(words[0])}/redrive`)).body);
-        print(flags.json ? JSON.stringify(moved, null, 2) : `${moved.moved} moved back to ${moved.queue}, ${moved.left} left, ${moved.refused} refused${moved.finished ? '' : '; not finished, run it again'}.`);
+        print(
+          flags.json
+            ? JSON.stringify(moved, null, 2)
+            : `${moved.moved} moved back to ${moved.queue}, ${moved.left} left, ${moved.refused} refused${moved.finished ? '' : '; not finished, run it again'}.`,
+        );
         return moved.finished && moved.refused === 0 ? 0 : 1;
       },
     }),
@@ -129,14 +175,31 @@ export const OPERATION_COMMANDS: Readonly<Record<string, Command>> = {
 };
 
 function renderState(state: OperatorState): string[] {
-  const outcomes = (totals: Readonly<Record<string, number | undefined>>): string => Object.entries(totals).map(([outcome, count]) => `${outcome} ${count ?? 0}`).join(', ') || 'no calls';
+  const outcomes = (totals: Readonly<Record<string, number | undefined>>): string =>
+    Object.entries(totals)
+      .map(([outcome, count]) => `${outcome} ${count ?? 0}`)
+      .join(', ') || 'no calls';
   return [
     `Configuration version ${state.config_version}, ${state.at}`,
     '',
-    ...renderTable(['GATEWAY', 'CELL', 'LIVE', 'RUNS', 'IN FLIGHT'], state.gateways.map((gateway) => [gateway.gateway_id, gateway.cell_id, gateway.live ? 'yes' : 'NO', String(gateway.config_version), String(gateway.in_flight)])),
+    ...renderTable(
+      ['GATEWAY', 'CELL', 'LIVE', 'RUNS', 'IN FLIGHT'],
+      state.gateways.map((gateway) => [
+        gateway.gateway_id,
+        gateway.cell_id,
+        gateway.live ? 'yes' : 'NO',
+        String(gateway.config_version),
+        String(gateway.in_flight),
+      ]),
+    ),
     '',
-    ...renderTable(['TENANT', 'PLAN', 'LAST TWO MINUTES'], state.tenants.map((tenant) => [tenant.tenant, tenant.plan, outcomes(tenant.totals)])),
+    ...renderTable(
+      ['TENANT', 'PLAN', 'LAST TWO MINUTES'],
+      state.tenants.map((tenant) => [tenant.tenant, tenant.plan, outcomes(tenant.totals)]),
+    ),
     '',
-    ...(state.problems.length === 0 ? ['Nothing is degraded.'] : ['Degraded:', ...state.problems.map((problem) => `  ${problem}`)]),
+    ...(state.problems.length === 0
+      ? ['Nothing is degraded.']
+      : ['Degraded:', ...state.problems.map((problem) => `  ${problem}`)]),
   ];
 }

@@ -16,13 +16,26 @@ async function readDocument({ flags, env, readText }: CommandContext): Promise<Y
 }
 
 /** Sends the document; faults are told at their places in the file. */
-async function send(context: CommandContext, what: 'diff' | 'apply', file: YamlFile<PlatformDocument>, ifVersion?: number): Promise<PlatformDiff> {
+async function send(
+  context: CommandContext,
+  what: 'diff' | 'apply',
+  file: YamlFile<PlatformDocument>,
+  ifVersion?: number,
+): Promise<PlatformDiff> {
   try {
-    const { body } = await context.api.send('POST', `/api/platform/${what}`, { document: file.value, prune: context.flags.prune, ...(ifVersion === undefined ? {} : { ifVersion }) });
+    const { body } = await context.api.send('POST', `/api/platform/${what}`, {
+      document: file.value,
+      prune: context.flags.prune,
+      ...(ifVersion === undefined ? {} : { ifVersion }),
+    });
     return PlatformDiff.parse(body);
   } catch (error) {
     if (!(error instanceof ApiError) || error.problem?.errors === undefined) throw error;
-    throw new CliError(error.problem.errors.map(({ path, message }) => faultLine(file.locate, path.replace(/^document\./, ''), message)).join('\n'));
+    throw new CliError(
+      error.problem.errors
+        .map(({ path, message }) => faultLine(file.locate, path.replace(/^document\./, ''), message))
+        .join('\n'),
+    );
   }
 }
 
@@ -56,7 +69,10 @@ export const PLATFORM_COMMANDS: Readonly<Record<string, Command>> = {
       }
       const applied = await send(context, 'apply', file, looked.version);
       if (flags.json) show(context, applied);
-      else print(`Applied: ${renderCounts(applied.changes).replaceAll(' to create', ' created').replaceAll(' to change', ' changed').replaceAll(' to remove', ' removed')}; the configuration is at version ${applied.version}.`);
+      else
+        print(
+          `Applied: ${renderCounts(applied.changes).replaceAll(' to create', ' created').replaceAll(' to change', ' changed').replaceAll(' to remove', ' removed')}; the configuration is at version ${applied.version}.`,
+        );
       return 0;
     },
   },
@@ -66,7 +82,8 @@ export const PLATFORM_COMMANDS: Readonly<Record<string, Command>> = {
     run: async (context) => {
       const looked = await send(context, 'diff', await readDocument(context));
       show(context, looked);
-      if (!context.flags.json) context.print(looked.changes.length === 0 ? 'Nothing to do.' : `${renderCounts(looked.changes)}.`);
+      if (!context.flags.json)
+        context.print(looked.changes.length === 0 ? 'Nothing to do.' : `${renderCounts(looked.changes)}.`);
       return looked.changes.length === 0 ? 0 : DIFFERS;
     },
   },

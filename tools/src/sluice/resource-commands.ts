@@ -5,10 +5,22 @@ import type { Command, CommandContext } from './command.ts';
 import { renderTable } from './render.ts';
 
 const KINDS: Readonly<Record<string, string>> = {
-  tenant: 'tenants', workspace: 'workspaces', plan: 'plans', provider: 'providers', model: 'models', cell: 'cells', key: 'keys', user: 'users', operator: 'operators',
-  gateway: 'gateways', 'kill-switch': 'kill-switches',
+  tenant: 'tenants',
+  workspace: 'workspaces',
+  plan: 'plans',
+  provider: 'providers',
+  model: 'models',
+  cell: 'cells',
+  key: 'keys',
+  user: 'users',
+  operator: 'operators',
+  gateway: 'gateways',
+  'kill-switch': 'kill-switches',
 };
-const Page = z.object({ rows: z.array(z.looseObject({ id: z.string(), version: z.int().optional(), value: z.looseObject({}).optional() })), next_cursor: z.string().nullable() });
+const Page = z.object({
+  rows: z.array(z.looseObject({ id: z.string(), version: z.int().optional(), value: z.looseObject({}).optional() })),
+  next_cursor: z.string().nullable(),
+});
 
 function kindOf(word: string | undefined): string {
   const kind = word === undefined ? undefined : (KINDS[word] ?? KINDS[word.replace(/e?s$/, '')]);
@@ -17,12 +29,20 @@ function kindOf(word: string | undefined): string {
 }
 
 /** Every row of a list, page by page. */
-export async function listAll({ api }: Pick<CommandContext, 'api'>, path: string, query: Readonly<Record<string, string | undefined>> = {}): Promise<z.infer<typeof Page>['rows']> {
+export async function listAll(
+  { api }: Pick<CommandContext, 'api'>,
+  path: string,
+  query: Readonly<Record<string, string | undefined>> = {},
+): Promise<z.infer<typeof Page>['rows']> {
   const rows: z.infer<typeof Page>['rows'] = [];
   let cursor: string | null = null;
   do {
-    const given = Object.entries({ ...query, limit: '1000', ...(cursor === null ? {} : { cursor }) }).filter((entry): entry is [string, string] => entry[1] !== undefined);
-    const page: z.infer<typeof Page> = Page.parse((await api.send('GET', `${path}?${new URLSearchParams(given).toString()}`)).body);
+    const given = Object.entries({ ...query, limit: '1000', ...(cursor === null ? {} : { cursor }) }).filter(
+      (entry): entry is [string, string] => entry[1] !== undefined,
+    );
+    const page: z.infer<typeof Page> = Page.parse(
+      (await api.send('GET', `${path}?${new URLSearchParams(given).toString()}`)).body,
+    );
     rows.push(...page.rows);
     cursor = page.next_cursor;
   } while (cursor !== null);
@@ -45,9 +65,17 @@ export const RESOURCE_COMMANDS: Readonly<Record<string, Command>> = {
     summary: 'tenants, workspaces, plans, providers, models, cells, keys, users, operators, gateways, kill-switches',
     run: async (context) => {
       const { words, flags, print } = context;
-      const rows = await listAll(context, `/api/${kindOf(words[0])}`, { workspace: flags.workspace, tenant: flags.tenant });
+      const rows = await listAll(context, `/api/${kindOf(words[0])}`, {
+        workspace: flags.workspace,
+        tenant: flags.tenant,
+      });
       if (flags.json) print(JSON.stringify(rows, null, 2));
-      else for (const line of renderTable(['ID', 'VERSION', ''], rows.map((row) => [row.id, String(row.version ?? row['config_version'] ?? ''), summary(row.value ?? row)]))) print(line);
+      else
+        for (const line of renderTable(
+          ['ID', 'VERSION', ''],
+          rows.map((row) => [row.id, String(row.version ?? row['config_version'] ?? ''), summary(row.value ?? row)]),
+        ))
+          print(line);
       return 0;
     },
   },

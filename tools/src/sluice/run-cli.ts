@@ -6,7 +6,11 @@ import { OPERATION_COMMANDS } from './operation-commands.ts';
 import { PLATFORM_COMMANDS } from './platform-commands.ts';
 import { RESOURCE_COMMANDS } from './resource-commands.ts';
 
-const COMMANDS: Readonly<Record<string, Command>> = { ...PLATFORM_COMMANDS, ...RESOURCE_COMMANDS, ...OPERATION_COMMANDS };
+const COMMANDS: Readonly<Record<string, Command>> = {
+  ...PLATFORM_COMMANDS,
+  ...RESOURCE_COMMANDS,
+  ...OPERATION_COMMANDS,
+};
 
 const text = { type: 'string' } as const;
 const OPTIONS = {

@@ -7,7 +7,9 @@ import { connectionFrom } from './connect.ts';
 import { runCli } from './run-cli.ts';
 import { readYaml } from './yaml-file.ts';
 
-const Shape = z.strictObject({ plans: z.array(z.strictObject({ id: z.string(), prices: z.record(z.string(), z.int()).optional() })) });
+const Shape = z.strictObject({
+  plans: z.array(z.strictObject({ id: z.string(), prices: z.record(z.string(), z.int()).optional() })),
+});
 
 function faultsOf(source: string, variables: Record<string, string> = {}): string {
   try {
@@ -21,13 +23,17 @@ function faultsOf(source: string, variables: Record<string, string> = {}): strin
 
 describe('a platform file', () => {
   it('is YAML or JSON, in which ${NAME} stands for a variable and $${ for itself', () => {
-    expect(readYaml('p.yaml', 'plans: [{ id: "a-${X}-$${X}" }]', Shape, { X: '1' }).value).toEqual({ plans: [{ id: 'a-1-${X}' }] });
+    expect(readYaml('p.yaml', 'plans: [{ id: "a-${X}-$${X}" }]', Shape, { X: '1' }).value).toEqual({
+      plans: [{ id: 'a-1-${X}' }],
+    });
     expect(readYaml('p.json', '{"plans":[{"id":"a"}]}', Shape, {}).value).toEqual({ plans: [{ id: 'a' }] });
   });
 
   it('names line and column of what is wrong with it', () => {
     expect(faultsOf('plans:\n  - id: a\n  - id: [b]\n')).toMatch(/^p\.yaml:3:5: plans\.1\.id: /);
-    expect(faultsOf('plans:\n  - id: a\n    prices:\n      gpt-4.1: cheap\n')).toMatch(/^p\.yaml:4:7: plans\.0\.prices\.gpt-4\.1: /);
+    expect(faultsOf('plans:\n  - id: a\n    prices:\n      gpt-4.1: cheap\n')).toMatch(
+      /^p\.yaml:4:7: plans\.0\.prices\.gpt-4\.1: /,
+    );
     expect(faultsOf('plans:\n  - id: ${SECRET}\n')).toBe('p.yaml:2:5: the variable SECRET is not set');
     expect(faultsOf('plans:\n  - id: a\n    id: b\n')).toMatch(/^p\.yaml: .*unique/s);
     expect(faultsOf('plans: [')).toMatch(/^p\.yaml: /);
@@ -51,10 +57,24 @@ describe('the command line', () => {
     server = createServer((req, res) => {
       void text(req).then((body) => {
         seen.push({ method: req.method ?? '', path: req.url ?? '', authorization: req.headers.authorization, body });
-        const answer = (status: number, value: unknown): void => void res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+        const answer = (status: number, value: unknown): void =>
+          void res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
         if (req.url === '/api/session') answer(200, { token: 'session-token' });
-        else if (refusal !== undefined) answer(refusal.status, { type: 'about:blank', title: 'Refused', status: refusal.status, request_id: 'r', ...refusal.problem });
-        else answer(200, req.url?.startsWith('/api/platform') === true ? diff : { rows: [{ id: 'acme', version: 3, value: { name: 'Acme' } }], next_cursor: null });
+        else if (refusal !== undefined)
+          answer(refusal.status, {
+            type: 'about:blank',
+            title: 'Refused',
+            status: refusal.status,
+            request_id: 'r',
+            ...refusal.problem,
+          });
+        else
+          answer(
+            200,
+            req.url?.startsWith('/api/platform') === true
+              ? diff
+              : { rows: [{ id: 'acme', version: 3, value: { name: 'Acme' } }], next_cursor: null },
+          );
       });
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -72,7 +92,12 @@ describe('the command line', () => {
       readText: async () => 'tenants:\n  - id: acme\n    name: ${SECRET}\n    plan: free\n    limits: {}\n',
     });
   const paths = (): string[] => seen.map(({ method, path }) => `${method} ${path}`);
-  const CHANGE = { table: 'tenants', id: 'acme', action: 'update', fields: [{ path: 'plan', before: 'free', after: 'team' }] };
+  const CHANGE = {
+    table: 'tenants',
+    id: 'acme',
+    action: 'update',
+    fields: [{ path: 'plan', before: 'free', after: 'team' }],
+  };
 
   it('signs in, sends what the file says with its variables, and ends its session', async () => {
     expect(await sluice('apply', '-f', 'p.yaml')).toBe(0);
@@ -85,7 +110,11 @@ describe('the command line', () => {
   it('shows the difference and changes nothing unless somebody agrees or --yes is given', async () => {
     diff = { version: 7, changes: [CHANGE], undeclared: [{ table: 'tenants', id: 'old' }], applied: false };
     expect(await sluice('apply', '-f', 'p.yaml')).toBe(1);
-    expect(printed).toEqual(['~ tenant acme', '    plan: free -> team', 'Not in the file, and left as they are (--prune removes them): tenant old']);
+    expect(printed).toEqual([
+      '~ tenant acme',
+      '    plan: free -> team',
+      'Not in the file, and left as they are (--prune removes them): tenant old',
+    ]);
     expect(noted.join()).toContain('--yes');
     agreed = false;
     expect(await sluice('apply', '-f', 'p.yaml')).toBe(1);
@@ -114,7 +143,18 @@ describe('the command line', () => {
   });
 
   it('ends with 2 and sends nothing for what it does not understand', async () => {
-    for (const args of [['aply'], ['apply'], ['list', 'things'], ['get', 'tenant'], ['keys'], ['keys', 'create', '--workspace', 'x'], ['list', '--nonsense'], ['kill-switch', 'set'], ['dlq', 'redrive'], ['keys', 'rotate', 'x', '--grace', '1h']]) {
+    for (const args of [
+      ['aply'],
+      ['apply'],
+      ['list', 'things'],
+      ['get', 'tenant'],
+      ['keys'],
+      ['keys', 'create', '--workspace', 'x'],
+      ['list', '--nonsense'],
+      ['kill-switch', 'set'],
+      ['dlq', 'redrive'],
+      ['keys', 'rotate', 'x', '--grace', '1h'],
+    ]) {
       expect([args, await sluice(...args)]).toEqual([args, 2]);
     }
     expect(paths().filter((path) => !path.endsWith('/api/session'))).toEqual([]);
@@ -134,8 +174,14 @@ describe('which control plane, and as whom', () => {
   const env = (more: Record<string, string>) => ({ SLUICE_DATA_DIR: nowhere, ...more });
 
   it('is told by environment and options, and a password never goes where nobody said', () => {
-    expect(connectionFrom({ url: 'http://x' }, env({ SLUICE_TOKEN: 't' }), '/')).toEqual({ url: 'http://x', credential: { token: 't' } });
-    expect(connectionFrom({}, env({ SLUICE_URL: 'http://y', SLUICE_USER: 'u', SLUICE_PASSWORD: 'p' }), '/')).toEqual({ url: 'http://y', credential: { user: 'u', password: 'p' } });
+    expect(connectionFrom({ url: 'http://x' }, env({ SLUICE_TOKEN: 't' }), '/')).toEqual({
+      url: 'http://x',
+      credential: { token: 't' },
+    });
+    expect(connectionFrom({}, env({ SLUICE_URL: 'http://y', SLUICE_USER: 'u', SLUICE_PASSWORD: 'p' }), '/')).toEqual({
+      url: 'http://y',
+      credential: { user: 'u', password: 'p' },
+    });
     expect(() => connectionFrom({ url: 'http://x' }, env({}), '/')).toThrow('As whom?');
     expect(() => connectionFrom({ url: 'http://x', user: 'u' }, env({}), '/')).toThrow('SLUICE_PASSWORD');
     expect(() => connectionFrom({}, env({}), '/')).toThrow('Which control plane?');

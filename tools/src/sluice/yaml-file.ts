@@ -16,20 +16,30 @@ export type Variables = Readonly<Record<string, string | undefined>>;
  *
  * @throws CliError that names every fault with line and column: wrong YAML, a variable that is not set, a wrong field.
  */
-export function readYaml<S extends z.ZodType>(name: string, text: string, schema: S, variables: Variables): YamlFile<z.output<S>> {
+export function readYaml<S extends z.ZodType>(
+  name: string,
+  text: string,
+  schema: S,
+  variables: Variables,
+): YamlFile<z.output<S>> {
   const document = parseDocument(text);
-  if (document.errors.length > 0) throw new CliError(document.errors.map((error) => `${name}: ${error.message}`).join('\n'));
+  if (document.errors.length > 0)
+    throw new CliError(document.errors.map((error) => `${name}: ${error.message}`).join('\n'));
   const at = (offset: number): string => {
     const before = text.slice(0, offset);
     return `${name}:${before.split('\n').length}:${offset - before.lastIndexOf('\n')}`;
   };
   const locate = (path: string): string => at(offsetOf(document.contents, path === '' ? [] : path.split('.')));
   const missing: string[] = [];
-  const value = substitute(document.toJSON(), variables, [], (path, variable) => missing.push(`${locate(path.join('.'))}: the variable ${variable} is not set`));
+  const value = substitute(document.toJSON(), variables, [], (path, variable) =>
+    missing.push(`${locate(path.join('.'))}: the variable ${variable} is not set`),
+  );
   if (missing.length > 0) throw new CliError(missing.join('\n'));
   const parsed = schema.safeParse(value ?? {});
   if (parsed.success) return { value: parsed.data, locate };
-  throw new CliError(parsed.error.issues.map((issue) => faultLine(locate, issue.path.map(String).join('.'), issue.message)).join('\n'));
+  throw new CliError(
+    parsed.error.issues.map((issue) => faultLine(locate, issue.path.map(String).join('.'), issue.message)).join('\n'),
+  );
 }
 
 /** One fault as it is printed. */
@@ -37,7 +47,12 @@ export function faultLine(locate: (path: string) => string, path: string, messag
   return `${locate(path)}: ${path === '' ? '' : `${path}: `}${message}`;
 }
 
-function substitute(value: unknown, variables: Variables, path: readonly (string | number)[], onMissing: (path: readonly (string | number)[], variable: string) => void): unknown {
+function substitute(
+  value: unknown,
+  variables: Variables,
+  path: readonly (string | number)[],
+  onMissing: (path: readonly (string | number)[], variable: string) => void,
+): unknown {
   if (typeof value === 'string') {
     return value.replace(/\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (found, variable: string | undefined) => {
       if (variable === undefined) return '${';
@@ -48,7 +63,9 @@ function substitute(value: unknown, variables: Variables, path: readonly (string
   }
   if (Array.isArray(value)) return value.map((item, i) => substitute(item, variables, [...path, i], onMissing));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, substitute(field, variables, [...path, name], onMissing)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, field]) => [name, substitute(field, variables, [...path, name], onMissing)]),
+  );
 }
 
 interface Node {
@@ -56,7 +73,10 @@ interface Node {
   readonly items?: readonly unknown[];
 }
 
-/** Where the deepest part of the path stands that is there. Names may hold dots, so at a map the longest name that fits is taken. */
+/**
+ * Where the deepest part of the path stands that is there. Names may hold dots, so at a map the longest name that
+ * fits is taken.
+ */
 function offsetOf(node: unknown, path: readonly string[]): number {
   const { range, items } = (node ?? {}) as Node;
   const own = range?.[0] ?? 0;

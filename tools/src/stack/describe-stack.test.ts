@@ -14,9 +14,15 @@ describe('describeStack', () => {
   });
 
   it('moves every address by the port base and knows the process of each part', () => {
-    expect(stack.services.gateway).toEqual({ url: 'http://127.0.0.1:9080', adminUrl: 'http://127.0.0.1:9081', pid: 4711 });
+    expect(stack.services.gateway).toEqual({
+      url: 'http://127.0.0.1:9080',
+      adminUrl: 'http://127.0.0.1:9081',
+      pid: 4711,
+    });
     expect(stack.services['provider-sim'].providers).toEqual({
-      primary: 'http://127.0.0.1:10101', secondary: 'http://127.0.0.1:10102', tertiary: 'http://127.0.0.1:10103',
+      primary: 'http://127.0.0.1:10101',
+      secondary: 'http://127.0.0.1:10102',
+      tertiary: 'http://127.0.0.1:10103',
     });
   });
 

@@ -5,7 +5,11 @@ import type { StackSecrets } from './secrets.ts';
 import { urlOf, type StackSettings } from './settings.ts';
 
 /** What `.sluice/stack.json` tells those who test against a running stack. */
-export function describeStack(settings: StackSettings, secrets: StackSecrets, state: Pick<SupervisorState, 'parts'>): StackFile {
+export function describeStack(
+  settings: StackSettings,
+  secrets: StackSecrets,
+  state: Pick<SupervisorState, 'parts'>,
+): StackFile {
   const pid = (name: string) => state.parts.find((part) => part.name === name)?.process?.pid;
   const url = (port: Parameters<typeof urlOf>[1]) => urlOf(settings, port);
   return StackFile.parse({
@@ -15,7 +19,12 @@ export function describeStack(settings: StackSettings, secrets: StackSecrets, st
       'control-plane': { url: url('controlPlane'), adminUrl: url('controlPlaneAdmin'), pid: pid('control-plane') },
       console: { url: url('console'), pid: pid('console') },
       'console-bff': { url: url('consoleBff'), adminUrl: url('consoleBffAdmin'), pid: pid('console-bff') },
-      router: { url: url('router'), adminUrl: url('routerAdmin'), pid: pid('router'), token: secrets.tokens[SERVICE_TOKEN_ENV.callersToRouter] },
+      router: {
+        url: url('router'),
+        adminUrl: url('routerAdmin'),
+        pid: pid('router'),
+        token: secrets.tokens[SERVICE_TOKEN_ENV.callersToRouter],
+      },
       spine: { url: url('spine'), pid: pid('spine') },
       'provider-sim': {
         url: url('simControl'),

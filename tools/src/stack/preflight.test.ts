@@ -17,7 +17,11 @@ describe('portFaults', () => {
     const server = await listen(0);
     const { port } = server.address() as { port: number };
     try {
-      const faults = await portFaults({ host: HOST, ports: { ...portsFrom(9_000), gateway: port }, externalDatabaseUrl: undefined });
+      const faults = await portFaults({
+        host: HOST,
+        ports: { ...portsFrom(9_000), gateway: port },
+        externalDatabaseUrl: undefined,
+      });
       expect(faults).toHaveLength(1);
       expect(faults[0]).toContain(`Port ${port} of gateway (gateway) is taken`);
       expect(faults[0]).toContain('SLUICE_PORT_BASE');

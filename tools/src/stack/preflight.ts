@@ -13,7 +13,9 @@ export async function preflight(settings: StackSettings): Promise<string[]> {
 
 export function nodeFaults(version: string): string[] {
   const major = Number(version.split('.')[0]);
-  return major >= 24 ? [] : [`Node.js ${version} runs this; the stack needs Node.js 24 (run it through make, which takes the pinned one).`];
+  return major >= 24
+    ? []
+    : [`Node.js ${version} runs this; the stack needs Node.js 24 (run it through make, which takes the pinned one).`];
 }
 
 function diskFaults(dataDir: string): string[] {
@@ -26,11 +28,15 @@ function diskFaults(dataDir: string): string[] {
   const { bavail, bsize } = statfsSync(dataDir);
   const free = bavail * bsize;
   if (free >= MIN_FREE_BYTES) return [];
-  return [`The disk of ${dataDir} has ${Math.floor(free / 1048576)} MiB left; the stack needs ${MIN_FREE_BYTES / 1048576} MiB.`];
+  return [
+    `The disk of ${dataDir} has ${Math.floor(free / 1048576)} MiB left; the stack needs ${MIN_FREE_BYTES / 1048576} MiB.`,
+  ];
 }
 
 /** One sentence for each port that another process holds. */
-export async function portFaults(settings: Pick<StackSettings, 'host' | 'ports' | 'externalDatabaseUrl'>): Promise<string[]> {
+export async function portFaults(
+  settings: Pick<StackSettings, 'host' | 'ports' | 'externalDatabaseUrl'>,
+): Promise<string[]> {
   const faults: string[] = [];
   for (const { part, ports } of PORTS_OF_PARTS) {
     if (part === 'database' && settings.externalDatabaseUrl !== undefined) continue;

@@ -55,7 +55,9 @@ export function loadOrCreateSecrets(path: string): StackSecrets {
   const fresh = createSecrets();
   const found = readJson(path);
   // What an older version has not written is added, so that the rest stays.
-  const kept = StackSecrets.safeParse(typeof found === 'object' && found !== null ? { dataKey: fresh.dataKey, ...found } : found);
+  const kept = StackSecrets.safeParse(
+    typeof found === 'object' && found !== null ? { dataKey: fresh.dataKey, ...found } : found,
+  );
   const secrets = kept.success ? kept.data : fresh;
   writePrivateJson(path, secrets);
   return secrets;

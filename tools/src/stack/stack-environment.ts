@@ -4,7 +4,10 @@ import type { StackSecrets } from './secrets.ts';
 import { stackFiles, urlOf, type StackSettings } from './settings.ts';
 
 export function databaseUrl(settings: StackSettings, secrets: Pick<StackSecrets, 'databasePassword'>): string {
-  return settings.externalDatabaseUrl ?? `postgres://sluice:${secrets.databasePassword}@127.0.0.1:${settings.ports.postgres}/sluice`;
+  return (
+    settings.externalDatabaseUrl ??
+    `postgres://sluice:${secrets.databasePassword}@127.0.0.1:${settings.ports.postgres}/sluice`
+  );
 }
 
 /** The environment of every part; docs/environment.md describes each name. */

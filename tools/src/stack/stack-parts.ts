@@ -20,21 +20,77 @@ interface Part {
 }
 
 /**
- * How a gateway is started. glibc keeps memory for each thread that ever asked for some; two shares are enough here, and a few
- * MB less. A young generation of three times 16 MB instead of 32: what many open streams hold is freed sooner, and 1,000 readers that
- * stop take 90 MB instead of 170.
+ * How a gateway is started. glibc keeps memory for each thread that ever asked for some; two shares are enough
+ * here, and a few MB less. A young generation of three times 16 MB instead of 32: what many open streams hold is
+ * freed sooner, and 1,000 readers that stop take 90 MB instead of 170.
  */
-export const GATEWAY_MEMORY: Readonly<Record<string, string>> = { MALLOC_ARENA_MAX: '2', NODE_OPTIONS: '--max-semi-space-size=8' };
+export const GATEWAY_MEMORY: Readonly<Record<string, string>> = {
+  MALLOC_ARENA_MAX: '2',
+  NODE_OPTIONS: '--max-semi-space-size=8',
+};
 
 const PARTS: readonly Part[] = [
-  { name: 'spine', purpose: 'SNS/SQS emulator that carries usage, audit and anomaly events', entry: 'tools/src/parts/spine.ts', port: 'spine', health: 'tcp' },
-  { name: 'database', purpose: 'PostgreSQL with the ledger and the configuration', entry: 'tools/src/parts/database.ts', port: 'postgres', health: 'tcp', readyTimeoutMs: 90_000 },
-  { name: 'provider-sim', purpose: 'three simulated model providers with fault controls', entry: 'apps/provider-sim/src/main.ts', port: 'simControl', health: { port: 'simControl', path: '/health' } },
-  { name: 'control-plane', purpose: 'tenants, keys, policies, ledger; the operator console', entry: 'apps/control-plane/src/main.ts', port: 'controlPlane', health: { port: 'controlPlaneAdmin', path: '/ready' } },
-  { name: 'gateway', purpose: 'the data plane: what SDKs talk to', entry: 'apps/gateway/src/main.ts', port: 'gateway', health: { port: 'gatewayAdmin', path: '/ready' }, graceMs: 30_000, env: GATEWAY_MEMORY },
-  { name: 'router', purpose: 'chooses among models', entry: 'apps/router/src/main.ts', port: 'router', health: { port: 'routerAdmin', path: '/health' } },
-  { name: 'console-bff', purpose: "the tenant console's backend, its isolation boundary", entry: 'apps/console-bff/src/main.ts', port: 'consoleBff', health: { port: 'consoleBffAdmin', path: '/health' } },
-  { name: 'console', purpose: 'the tenant console', entry: 'apps/console/server/main.ts', port: 'console', health: { port: 'console', path: '/' }, needsWebPages: true, readyTimeoutMs: 120_000 },
+  {
+    name: 'spine',
+    purpose: 'SNS/SQS emulator that carries usage, audit and anomaly events',
+    entry: 'tools/src/parts/spine.ts',
+    port: 'spine',
+    health: 'tcp',
+  },
+  {
+    name: 'database',
+    purpose: 'PostgreSQL with the ledger and the configuration',
+    entry: 'tools/src/parts/database.ts',
+    port: 'postgres',
+    health: 'tcp',
+    readyTimeoutMs: 90_000,
+  },
+  {
+    name: 'provider-sim',
+    purpose: 'three simulated model providers with fault controls',
+    entry: 'apps/provider-sim/src/main.ts',
+    port: 'simControl',
+    health: { port: 'simControl', path: '/health' },
+  },
+  {
+    name: 'control-plane',
+    purpose: 'tenants, keys, policies, ledger; the operator console',
+    entry: 'apps/control-plane/src/main.ts',
+    port: 'controlPlane',
+    health: { port: 'controlPlaneAdmin', path: '/ready' },
+  },
+  {
+    name: 'gateway',
+    purpose: 'the data plane: what SDKs talk to',
+    entry: 'apps/gateway/src/main.ts',
+    port: 'gateway',
+    health: { port: 'gatewayAdmin', path: '/ready' },
+    graceMs: 30_000,
+    env: GATEWAY_MEMORY,
+  },
+  {
+    name: 'router',
+    purpose: 'chooses among models',
+    entry: 'apps/router/src/main.ts',
+    port: 'router',
+    health: { port: 'routerAdmin', path: '/health' },
+  },
+  {
+    name: 'console-bff',
+    purpose: "the tenant console's backend, its isolation boundary",
+    entry: 'apps/console-bff/src/main.ts',
+    port: 'consoleBff',
+    health: { port: 'consoleBffAdmin', path: '/health' },
+  },
+  {
+    name: 'console',
+    purpose: 'the tenant console',
+    entry: 'apps/console/server/main.ts',
+    port: 'console',
+    health: { port: 'console', path: '/' },
+    needsWebPages: true,
+    readyTimeoutMs: 120_000,
+  },
 ];
 
 /** Every port that the parts listen on, by part. */

@@ -29,8 +29,18 @@ describe('stopStack', () => {
 
   function remember(processes: readonly ProcessIdentity[]): void {
     const state: SupervisorState = {
-      supervisor: DEAD, phase: 'running', portBase: 0, startedAtMs: 0,
-      parts: processes.map((process, i) => ({ name: `part-${i}`, purpose: '', url: '', state: 'ready', restarts: 0, process })),
+      supervisor: DEAD,
+      phase: 'running',
+      portBase: 0,
+      startedAtMs: 0,
+      parts: processes.map((process, i) => ({
+        name: `part-${i}`,
+        purpose: '',
+        url: '',
+        state: 'ready',
+        restarts: 0,
+        process,
+      })),
     };
     writePrivateJson(stackFiles(dataDir).state, state);
   }

@@ -18,7 +18,9 @@ export async function stopStack(dataDir: string): Promise<string[]> {
   const files = stackFiles(dataDir);
   const before = readState(files.state);
   if (before === undefined) return [];
-  const stopped = before.parts.filter((part) => part.process !== undefined && isAlive(part.process)).map((part) => part.name);
+  const stopped = before.parts
+    .filter((part) => part.process !== undefined && isAlive(part.process))
+    .map((part) => part.name);
   if (signal(before.supervisor, 'SIGTERM')) {
     const until = performance.now() + SUPERVISOR_GRACE_MS;
     while (isAlive(before.supervisor) && performance.now() < until) await delay(50);
@@ -37,6 +39,7 @@ export async function stopStack(dataDir: string): Promise<string[]> {
 export function removeData(dataDir: string): void {
   if (!existsSync(dataDir)) return;
   const database = join(dataDir, 'postgres');
-  if (lstatSync(database, { throwIfNoEntry: false })?.isSymbolicLink()) rmSync(readlinkSync(database), { recursive: true, force: true });
+  if (lstatSync(database, { throwIfNoEntry: false })?.isSymbolicLink())
+    rmSync(readlinkSync(database), { recursive: true, force: true });
   rmSync(dataDir, { recursive: true, force: true });
 }

@@ -35,7 +35,10 @@ export async function buildWebPages(root: string, signal?: AbortSignal): Promise
   return stale;
 }
 
-/** What Vite says where another process builds the same pages, as two stacks do that start at once on a new checkout. */
+/**
+ * What Vite says where another process builds the same pages, as two stacks do that start at once on a new
+ * checkout.
+ */
 const BUILT_ELSEWHERE = /another Vite build process/i;
 const WAIT_MS = 120_000;
 
@@ -54,13 +57,21 @@ async function buildOrWait(root: string, app: string, signal: AbortSignal | unde
 
 function build(root: string, app: string, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
-    const vite = createRequire(join(root, app, 'package.json')).resolve('vite/package.json').replace('package.json', 'bin/vite.js');
-    const child = spawn(process.execPath, [vite, 'build', '--logLevel', 'warn'], { cwd: join(root, app), stdio: ['ignore', 'pipe', 'pipe'], signal });
+    const vite = createRequire(join(root, app, 'package.json'))
+      .resolve('vite/package.json')
+      .replace('package.json', 'bin/vite.js');
+    const child = spawn(process.execPath, [vite, 'build', '--logLevel', 'warn'], {
+      cwd: join(root, app),
+      stdio: ['ignore', 'pipe', 'pipe'],
+      signal,
+    });
     let output = '';
     const keep = (chunk: Buffer) => (output = (output + chunk.toString()).slice(-4_000));
     child.stdout.on('data', keep);
     child.stderr.on('data', keep);
     child.on('error', reject);
-    child.on('exit', (code) => (code === 0 ? resolve() : reject(new Error(`The pages of ${app} could not be built:\n${output.trim()}`))));
+    child.on('exit', (code) =>
+      code === 0 ? resolve() : reject(new Error(`The pages of ${app} could not be built:\n${output.trim()}`)),
+    );
   });
 }

@@ -9,7 +9,11 @@ export function welcome(stack: StackFile): string {
     'URLs',
     ...table([
       ['gateway', services.gateway.url, 'OpenAI and Anthropic SDKs'],
-      ['operator console', `${services['control-plane'].url}/_console`, `sign in as ${stack.operator.user} / ${stack.operator.password}`],
+      [
+        'operator console',
+        `${services['control-plane'].url}/_console`,
+        `sign in as ${stack.operator.user} / ${stack.operator.password}`,
+      ],
       ['tenant console', services.console.url, 'sign in as one of the people below'],
       ['router', `${services.router.url}/docs`, ''],
       ['fault controls', services['provider-sim'].url, 'POST /providers/<primary|secondary|tertiary>/fault'],
@@ -24,7 +28,9 @@ export function welcome(stack: StackFile): string {
       stack.users.map(({ email, password, roles }) => [
         email,
         password,
-        Object.entries(roles).map(([slug, role]) => `${role} of ${slug}`).join(', '),
+        Object.entries(roles)
+          .map(([slug, role]) => `${role} of ${slug}`)
+          .join(', '),
       ]),
     ),
     '',
@@ -41,5 +47,11 @@ export function welcome(stack: StackFile): string {
 /** Columns of equal width, two spaces apart. */
 export function table(rows: readonly (readonly string[])[]): string[] {
   const widths = rows.reduce<number[]>((all, row) => row.map((cell, i) => Math.max(all[i] ?? 0, cell.length)), []);
-  return rows.map((row) => `  ${row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  ').trimEnd()}`);
+  return rows.map(
+    (row) =>
+      `  ${row
+        .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+        .join('  ')
+        .trimEnd()}`,
+  );
 }

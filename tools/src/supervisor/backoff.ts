@@ -8,7 +8,12 @@ export interface RestartPolicy {
   readonly maxQuickDeaths: number;
 }
 
-export const RESTART_POLICY: RestartPolicy = { firstDelayMs: 250, maxDelayMs: 10_000, quickMs: 10_000, maxQuickDeaths: 6 };
+export const RESTART_POLICY: RestartPolicy = {
+  firstDelayMs: 250,
+  maxDelayMs: 10_000,
+  quickMs: 10_000,
+  maxQuickDeaths: 6,
+};
 /** While the stack boots, a part that cannot start should be reported soon. */
 export const BOOT_POLICY: RestartPolicy = { ...RESTART_POLICY, maxQuickDeaths: 2 };
 

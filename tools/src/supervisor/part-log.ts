@@ -9,7 +9,10 @@ export function openLog(path: string): number {
   return openSync(path, 'a', 0o600);
 }
 
-/** Keeps one older file of at most the same size. Lines written between copy and emptying are lost; the part never waits. */
+/**
+ * Keeps one older file of at most the same size. Lines written between copy and emptying are lost; the part never
+ * waits.
+ */
 export function rotateLog(path: string, maxBytes = MAX_LOG_BYTES): boolean {
   try {
     if (statSync(path).size <= maxBytes) return false;
@@ -24,7 +27,10 @@ export function rotateLog(path: string, maxBytes = MAX_LOG_BYTES): boolean {
 /** The last lines that are not empty. */
 export function lastLines(path: string, count: number): string[] {
   try {
-    return readFileSync(path, 'utf8').split('\n').filter((line) => line.trim() !== '').slice(-count);
+    return readFileSync(path, 'utf8')
+      .split('\n')
+      .filter((line) => line.trim() !== '')
+      .slice(-count);
   } catch {
     return [];
   }

@@ -19,7 +19,12 @@ export interface PartProcess {
 export async function startPart(spec: PartSpec, logPath: string): Promise<PartProcess> {
   const log = openLog(logPath);
   try {
-    const child = spawn(spec.command, spec.args, { cwd: spec.cwd, env: spec.env, detached: true, stdio: ['ignore', log, log] });
+    const child = spawn(spec.command, spec.args, {
+      cwd: spec.cwd,
+      env: spec.env,
+      detached: true,
+      stdio: ['ignore', log, log],
+    });
     const ended = new Promise<string>((resolve) => {
       child.on('error', (error) => resolve(error.message));
       child.on('exit', (code, signal) => resolve(signal ?? `exit code ${code}`));

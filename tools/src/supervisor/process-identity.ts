@@ -29,7 +29,12 @@ function readStat(pid: number): ProcessStat | undefined {
 
 function startTimeByPs(pid: number): string | undefined {
   try {
-    return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim() || undefined;
+    return (
+      execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], {
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'ignore'],
+      }).trim() || undefined
+    );
   } catch {
     return undefined;
   }
@@ -42,7 +47,9 @@ export function identify(pid: number): ProcessIdentity | undefined {
     return startTime === undefined ? undefined : { pid, startTime };
   }
   const stat = readStat(pid);
-  return stat === undefined || stat.state === 'Z' || stat.state === 'X' ? undefined : { pid, startTime: stat.startTime };
+  return stat === undefined || stat.state === 'Z' || stat.state === 'X'
+    ? undefined
+    : { pid, startTime: stat.startTime };
 }
 
 /** True while exactly that process runs. */

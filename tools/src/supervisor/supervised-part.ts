@@ -89,8 +89,10 @@ export function createSupervisedPart({ spec, logPath, clock, policy, changed }: 
       void launch();
       while (state.state !== 'ready') {
         if (stopping.signal.aborted) return;
-        if (state.state === 'failed') throw new Error(`${spec.name} does not start: it ended with ${state.lastExit ?? 'nothing'}`);
-        if (clock.monotonic() > deadline) throw new Error(`${spec.name} was not healthy within ${Math.round(spec.readyTimeoutMs / 1000)} s`);
+        if (state.state === 'failed')
+          throw new Error(`${spec.name} does not start: it ended with ${state.lastExit ?? 'nothing'}`);
+        if (clock.monotonic() > deadline)
+          throw new Error(`${spec.name} was not healthy within ${Math.round(spec.readyTimeoutMs / 1000)} s`);
         await delay(HEALTH_POLL_MS);
       }
       quickDeaths = 0;

@@ -46,8 +46,16 @@ describe('createSupervisor', () => {
   async function part(name: string, script = SERVE): Promise<PartSpec> {
     const port = await freePort();
     return {
-      name, purpose: name, url: `tcp://127.0.0.1:${port}`, command: process.execPath, args: ['-e', script], cwd: folder,
-      env: { PORT: String(port) }, health: { kind: 'tcp', host: '127.0.0.1', port }, readyTimeoutMs: 10_000, graceMs: 2_000,
+      name,
+      purpose: name,
+      url: `tcp://127.0.0.1:${port}`,
+      command: process.execPath,
+      args: ['-e', script],
+      cwd: folder,
+      env: { PORT: String(port) },
+      health: { kind: 'tcp', host: '127.0.0.1', port },
+      readyTimeoutMs: 10_000,
+      graceMs: 2_000,
     };
   }
 
@@ -55,8 +63,15 @@ describe('createSupervisor', () => {
     const self = identify(process.pid);
     if (self === undefined) throw new Error('no identity');
     running = createSupervisor({
-      parts, self, portBase: 0, clock: systemClock, logPath: (name) => join(folder, `${name}.log`),
-      save: (state) => saved.push(structuredClone(state)), bootPolicy: FAST, restartPolicy: FAST, ...over,
+      parts,
+      self,
+      portBase: 0,
+      clock: systemClock,
+      logPath: (name) => join(folder, `${name}.log`),
+      save: (state) => saved.push(structuredClone(state)),
+      bootPolicy: FAST,
+      restartPolicy: FAST,
+      ...over,
     });
     return running;
   }
@@ -94,12 +109,17 @@ describe('createSupervisor', () => {
   });
 
   it('stops everything and keeps the last words when a part does not start', async () => {
-    const supervisor = supervise([await part('sound'), await part('broken', `console.error('no configuration'); process.exit(2)`)]);
+    const supervisor = supervise([
+      await part('sound'),
+      await part('broken', `console.error('no configuration'); process.exit(2)`),
+    ]);
     expect(await supervisor.start()).toBe(false);
     expect(supervisor.state.phase).toBe('failed');
     expect(supervisor.state.failure).toMatchObject({ part: 'broken', message: expect.stringContaining('exit code 2') });
     expect(supervisor.state.failure?.lastLines).toContain('no configuration');
-    const pids = saved.flatMap((state) => state.parts.flatMap((one) => (one.process === undefined ? [] : [one.process])));
+    const pids = saved.flatMap((state) =>
+      state.parts.flatMap((one) => (one.process === undefined ? [] : [one.process])),
+    );
     expect(pids.length).toBeGreaterThan(0);
     expect(pids.some(isAlive)).toBe(false);
   });

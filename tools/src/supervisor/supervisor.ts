@@ -23,7 +23,10 @@ export interface SupervisorDeps {
 
 export interface Supervisor {
   readonly state: SupervisorState;
-  /** Starts every part; resolves true when all are healthy. On a failure everything is stopped and `state.failure` says why. */
+  /**
+   * Starts every part; resolves true when all are healthy. On a failure everything is stopped and `state.failure`
+   * says why.
+   */
   start(): Promise<boolean>;
   stop(): Promise<void>;
 }
@@ -32,7 +35,8 @@ export interface Supervisor {
 export function createSupervisor(deps: SupervisorDeps): Supervisor {
   const { clock, save } = deps;
   let stopped: Promise<void> | undefined;
-  const policy = () => (state.phase === 'starting' ? (deps.bootPolicy ?? BOOT_POLICY) : (deps.restartPolicy ?? RESTART_POLICY));
+  const policy = () =>
+    state.phase === 'starting' ? (deps.bootPolicy ?? BOOT_POLICY) : (deps.restartPolicy ?? RESTART_POLICY);
   const parts = deps.parts.map((spec) =>
     createSupervisedPart({ spec, logPath: deps.logPath(spec.name), clock, policy, changed: () => save(state) }),
   );

@@ -13,14 +13,24 @@ import { readState } from '../supervisor/supervisor-state.ts';
 import { bringUp } from './up.ts';
 import { report, verify } from './verify.ts';
 
-/** In this order: the judged ones on a stack that nothing has hurt yet; what needs time to heal early, its check last. */
-const STEPS: readonly ChaosStep[] = [...WATCHED_STEPS, ...SPINE_STEPS, ...KILL_STEPS, ...FAULT_STEPS, ...SHARED_STORE_STEPS];
+/**
+ * In this order: the judged ones on a stack that nothing has hurt yet; what needs time to heal early, its check
+ * last.
+ */
+const STEPS: readonly ChaosStep[] = [
+  ...WATCHED_STEPS,
+  ...SPINE_STEPS,
+  ...KILL_STEPS,
+  ...FAULT_STEPS,
+  ...SHARED_STORE_STEPS,
+];
 
 /**
- * Breaks parts of the running stack one after the other and checks that what was promised still holds. Ends at the first
- * promise that does not, with a table of what was tried; 0 only when everything held.
+ * Breaks parts of the running stack one after the other and checks that what was promised still holds. Ends at the
+ * first promise that does not, with a table of what was tried; 0 only when everything held.
  *
- * @param settings with `CHAOS_ONLY` in its environment only the steps whose sentence holds that word are run, without the reconciliation.
+ * @param settings with `CHAOS_ONLY` in its environment only the steps whose sentence holds that word are run,
+ * without the reconciliation.
  */
 export async function chaos(settings: StackSettings): Promise<number> {
   const state = readState(stackFiles(settings.dataDir).state);
@@ -32,7 +42,9 @@ export async function chaos(settings: StackSettings): Promise<number> {
   const only = settings.env['CHAOS_ONLY']?.toLowerCase();
   const steps = STEPS.filter(({ text }) => only === undefined || text.toLowerCase().includes(only));
   if (steps.length === 0) {
-    console.log(`No step's sentence holds "${only ?? ''}". There are:\n  ${STEPS.map(({ text }) => text).join('\n  ')}`);
+    console.log(
+      `No step's sentence holds "${only ?? ''}". There are:\n  ${STEPS.map(({ text }) => text).join('\n  ')}`,
+    );
     return 1;
   }
   const startedMs = performance.now();
@@ -51,15 +63,27 @@ export async function chaos(settings: StackSettings): Promise<number> {
     }
     console.log(`\n[${elapsed()}] After all of it:`);
     for (const check of laterChecks) if (!(await tried('What needed time to heal.', check))) return false;
-    return only !== undefined || (await tried('Deployed equals declared, and the ledger reconciles call by call.', async () => (await verify(settings)) === 0));
+    return (
+      only !== undefined ||
+      (await tried(
+        'Deployed equals declared, and the ledger reconciles call by call.',
+        async () => (await verify(settings)) === 0,
+      ))
+    );
   };
   let held = false;
   try {
     held = await all();
   } finally {
-    await operator.call('POST', '/api/chaos/stop').catch((error: Error) => console.log(`Chaos could not be stopped: ${error.message}`));
+    await operator
+      .call('POST', '/api/chaos/stop')
+      .catch((error: Error) => console.log(`Chaos could not be stopped: ${error.message}`));
   }
   console.log(`\n${table([['', 'took', 'failure'], ...rows]).join('\n')}`);
-  console.log(held ? `\nEverything held, in ${elapsed()}.` : `\nNot everything held (${elapsed()}); the first that did not ended the run, and ${steps.length - Math.min(steps.length, rows.length)} steps were not tried.`);
+  console.log(
+    held
+      ? `\nEverything held, in ${elapsed()}.`
+      : `\nNot everything held (${elapsed()}); the first that did not ended the run, and ${steps.length - Math.min(steps.length, rows.length)} steps were not tried.`,
+  );
   return held ? 0 : 1;
 }

@@ -1,6 +1,15 @@
 import { request } from 'undici';
 import { z } from 'zod';
-import { LedgerDifference, LedgerPage, OperatorState, SIM_PROVIDERS, SimCalls, type LedgerRow, type SimCallEntry, type StackFile } from '@sluice/contracts';
+import {
+  LedgerDifference,
+  LedgerPage,
+  OperatorState,
+  SIM_PROVIDERS,
+  SimCalls,
+  type LedgerRow,
+  type SimCallEntry,
+  type StackFile,
+} from '@sluice/contracts';
 import { readClientRecords } from '../load/client-records.ts';
 import { stackFiles, type StackSettings } from '../stack/settings.ts';
 import { getJson, type OperatorApi } from './operator-api.ts';
@@ -16,7 +25,12 @@ export interface Evidence {
 }
 
 /** What every witness of a stack says about the calls since `from`, the start of the simulated providers. */
-export async function collectEvidence(api: OperatorApi, stack: StackFile, settings: StackSettings, from: Date): Promise<Evidence> {
+export async function collectEvidence(
+  api: OperatorApi,
+  stack: StackFile,
+  settings: StackSettings,
+  from: Date,
+): Promise<Evidence> {
   const { gateways } = OperatorState.parse(await api.get('/api/state'));
   const live = gateways.filter((gateway) => gateway.live);
   const earliest = Math.min(from.getTime(), ...live.map((gateway) => gateway.started_at_ms));
@@ -38,7 +52,12 @@ export async function collectEvidence(api: OperatorApi, stack: StackFile, settin
       clients: readClientRecords(stackFiles(settings.dataDir).clients).filter((record) => record.at >= since),
     },
     gateways: await Promise.all(
-      live.map(async ({ gateway_id, outbox }) => ({ gatewayId: gateway_id, epoch: outbox.epoch, lastSequence: outbox.last_sequence, ok: live.length === 1 ? await countedOk(stack) : undefined })),
+      live.map(async ({ gateway_id, outbox }) => ({
+        gatewayId: gateway_id,
+        epoch: outbox.epoch,
+        lastSequence: outbox.last_sequence,
+        ok: live.length === 1 ? await countedOk(stack) : undefined,
+      })),
     ),
     rollupFaults: await rollupFaults(api, since, rows),
   };
@@ -48,7 +67,12 @@ async function readLedger(api: OperatorApi, from: Date): Promise<LedgerRow[]> {
   const rows: LedgerRow[] = [];
   let cursor: string | null = null;
   do {
-    const query = new URLSearchParams({ from: from.toISOString(), kind: 'call', limit: '1000', ...(cursor !== null && { cursor }) });
+    const query = new URLSearchParams({
+      from: from.toISOString(),
+      kind: 'call',
+      limit: '1000',
+      ...(cursor !== null && { cursor }),
+    });
     const page: LedgerPage = LedgerPage.parse(await api.get(`/api/ledger?${query}`));
     rows.push(...page.rows);
     cursor = page.next_cursor;
@@ -60,7 +84,11 @@ async function readCalls(stack: StackFile, provider: string): Promise<{ calls: S
   const calls: SimCallEntry[] = [];
   let forgotten = false;
   for (;;) {
-    const page = SimCalls.parse(await getJson(`${stack.services['provider-sim'].url}/providers/${provider}/calls?after=${calls.at(-1)?.seq ?? 0}`));
+    const page = SimCalls.parse(
+      await getJson(
+        `${stack.services['provider-sim'].url}/providers/${provider}/calls?after=${calls.at(-1)?.seq ?? 0}`,
+      ),
+    );
     forgotten ||= page.dropped > 0;
     calls.push(...page.calls);
     if (page.calls.length === 0) return { calls, forgotten };
@@ -83,7 +111,9 @@ const STEP_MS = { hour: 3_600_000, day: 86_400_000 } as const;
 const IDS_TOLD = 5;
 
 async function rollupFaults(api: OperatorApi, since: string, rows: readonly LedgerRow[]): Promise<string[]> {
-  const answer = z.object({ differences: z.array(LedgerDifference) }).parse(await api.get(`/api/ledger/rollups/check?${new URLSearchParams({ from: since })}`));
+  const answer = z
+    .object({ differences: z.array(LedgerDifference) })
+    .parse(await api.get(`/api/ledger/rollups/check?${new URLSearchParams({ from: since })}`));
   return answer.differences.map((difference) => tellDifference(difference, rows));
 }
 
@@ -93,10 +123,21 @@ export function tellDifference(difference: LedgerDifference, rows: readonly Ledg
   const start = Date.parse(at);
   const inside = rows.filter((row) => {
     const time = Date.parse(row.occurred_at) - start;
-    return time >= 0 && time < STEP_MS[step] && row.workspace === workspace && (row.model ?? '') === model && (row.provider ?? '') === provider && (row.feature ?? '') === feature && row.outcome === outcome;
+    return (
+      time >= 0 &&
+      time < STEP_MS[step] &&
+      row.workspace === workspace &&
+      (row.model ?? '') === model &&
+      (row.provider ?? '') === provider &&
+      (row.feature ?? '') === feature &&
+      row.outcome === outcome
+    );
   });
   const figures = Object.entries(sums).map(([name, sum]) => `${name} ${sum.rollup} instead of ${sum.rows}`);
   const ids = inside.slice(0, IDS_TOLD).map((row) => row.request_id);
-  const named = ids.length === 0 ? 'no row' : `${ids.join(', ')}${inside.length > IDS_TOLD ? ` and ${inside.length - IDS_TOLD} more` : ''}`;
+  const named =
+    ids.length === 0
+      ? 'no row'
+      : `${ids.join(', ')}${inside.length > IDS_TOLD ? ` and ${inside.length - IDS_TOLD} more` : ''}`;
   return `${step} ${at} of ${[workspace, model, provider, feature, outcome].filter((part) => part !== '').join(' / ')}: ${figures.join(', ')}; its rows: ${named}`;
 }

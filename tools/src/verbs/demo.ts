@@ -38,7 +38,12 @@ export async function demo(settings: StackSettings): Promise<number> {
     {
       title: 'A provider dies under the traffic',
       look: `${console_}/chaos: primary's breaker opens, secondary answers in another dialect, and primary is taken back by itself`,
-      run: () => runWatched(context, { name: 'provider', body: { provider: 'primary', kind: 'down', seconds: 8 }, withinS: 120 }),
+      run: () =>
+        runWatched(context, {
+          name: 'provider',
+          body: { provider: 'primary', kind: 'down', seconds: 8 },
+          withinS: 120,
+        }),
     },
     {
       title: 'Whose was it, and what did it cost?',
@@ -65,11 +70,19 @@ export async function demo(settings: StackSettings): Promise<number> {
       if (!(await act.run())) failed.push(act.title);
     }
   } finally {
-    await operator.call('POST', '/api/chaos/stop').catch((error: Error) => console.log(`Chaos could not be stopped: ${error.message}`));
+    await operator
+      .call('POST', '/api/chaos/stop')
+      .catch((error: Error) => console.log(`Chaos could not be stopped: ${error.message}`));
   }
-  console.log('\nTokens expected of a call against tokens counted, since the gateway started: without calibration, and with it.');
+  console.log(
+    '\nTokens expected of a call against tokens counted, since the gateway started: without calibration, and with it.',
+  );
   console.log(table(estimateErrors(await operator.state())).join('\n'));
   const took = `${Math.round((performance.now() - startedMs) / 1000)} s`;
-  console.log(failed.length === 0 ? `\nEverything went as told, in ${took}. Next: make chaos, make verify.` : `\nNOT as told (${took}):\n  ${failed.join('\n  ')}`);
+  console.log(
+    failed.length === 0
+      ? `\nEverything went as told, in ${took}. Next: make chaos, make verify.`
+      : `\nNOT as told (${took}):\n  ${failed.join('\n  ')}`,
+  );
   return failed.length === 0 ? 0 : 1;
 }

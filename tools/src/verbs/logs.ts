@@ -11,13 +11,17 @@ const POLL_MS = 300;
 export async function logs(settings: StackSettings, args: readonly string[]): Promise<number> {
   const folder = stackFiles(settings.dataDir).logs;
   if (!existsSync(folder)) throw new StackError('There are no logs: no stack runs here. Start it with `make up`.');
-  const known = readdirSync(folder).filter((name) => name.endsWith('.log')).map((name) => name.slice(0, -4));
+  const known = readdirSync(folder)
+    .filter((name) => name.endsWith('.log'))
+    .map((name) => name.slice(0, -4));
   const wanted = args.find((arg) => !arg.startsWith('-'));
-  if (wanted !== undefined && !known.includes(wanted)) throw new StackError(`There is no log of ${wanted}; there are ${known.join(', ')}.`);
+  if (wanted !== undefined && !known.includes(wanted))
+    throw new StackError(`There is no log of ${wanted}; there are ${known.join(', ')}.`);
   const parts = wanted === undefined ? known : [wanted];
   const prefix = (part: string) => (parts.length > 1 ? `${part.padEnd(14)} ` : '');
   for (const part of parts) {
-    for (const line of lastLines(stackFiles(settings.dataDir).log(part), parts.length > 1 ? 5 : LINES)) console.log(prefix(part) + line);
+    for (const line of lastLines(stackFiles(settings.dataDir).log(part), parts.length > 1 ? 5 : LINES))
+      console.log(prefix(part) + line);
   }
   if (!args.includes('-f')) return 0;
   const offsets = new Map(parts.map((part) => [part, sizeOf(stackFiles(settings.dataDir).log(part))]));

@@ -9,7 +9,8 @@ export async function getJson(url: string, headers: Record<string, string> = {})
     throw new StackError(`${url} does not answer: ${error.message}`);
   });
   const text = await response.body.text();
-  if (response.statusCode !== 200) throw new StackError(`${url} answered ${response.statusCode}: ${text.slice(0, 200)}`);
+  if (response.statusCode !== 200)
+    throw new StackError(`${url} answered ${response.statusCode}: ${text.slice(0, 200)}`);
   return JSON.parse(text) as unknown;
 }
 
@@ -26,7 +27,8 @@ export async function signInAsOperator(stack: StackFile): Promise<OperatorApi> {
     body: JSON.stringify({ user: stack.operator.user, password: stack.operator.password, bearer: true }),
   });
   const text = await response.body.text();
-  if (response.statusCode !== 200) throw new StackError(`The control plane refused the demo operator: ${response.statusCode} ${text.slice(0, 200)}`);
+  if (response.statusCode !== 200)
+    throw new StackError(`The control plane refused the demo operator: ${response.statusCode} ${text.slice(0, 200)}`);
   const { token } = z.object({ token: z.string() }).parse(JSON.parse(text));
   return { get: (path) => getJson(`${base}${path}`, { authorization: `Bearer ${token}` }) };
 }

@@ -1,11 +1,19 @@
 import { MONTH_WINDOW } from '../demo/demo-tenants.ts';
 import { monthsOf, reconcileMonths } from './reconcile-quotas.ts';
 
-const quota = { level: 'tenant', window: MONTH_WINDOW, meter: 'total_tokens', used: 5_000, resets_at: '2026-12-01T00:00:00.000Z' };
+const quota = {
+  level: 'tenant',
+  window: MONTH_WINDOW,
+  meter: 'total_tokens',
+  used: 5_000,
+  resets_at: '2026-12-01T00:00:00.000Z',
+};
 
 describe('the monthly counters', () => {
   it('are read with the month that they count', () => {
-    expect(monthsOf({ workspace: 'acme-prod', quotas: [quota, { ...quota, level: 'workspace', used: 7 }] }, 'acme')).toEqual([
+    expect(
+      monthsOf({ workspace: 'acme-prod', quotas: [quota, { ...quota, level: 'workspace', used: 7 }] }, 'acme'),
+    ).toEqual([
       { owner: 'tenant acme', scope: { tenant: 'acme' }, from: '2026-11-01T00:00:00.000Z', counted: 5_000 },
       { owner: 'workspace acme-prod', scope: { workspace: 'acme-prod' }, from: '2026-11-01T00:00:00.000Z', counted: 7 },
     ]);
@@ -24,6 +32,8 @@ describe('the monthly counters', () => {
     const [month] = monthsOf({ workspace: 'acme-prod', quotas: [quota] }, 'acme');
     if (month === undefined) throw new Error('no month');
     expect(reconcileMonths([{ ...month, inLedger: 5_000 }])).toEqual([]);
-    expect(reconcileMonths([{ ...month, inLedger: 4_999 }])).toEqual(['the quota of tenant acme has counted 5000 tokens since 2026-11-01T00:00:00.000Z, the ledger holds 4999']);
+    expect(reconcileMonths([{ ...month, inLedger: 4_999 }])).toEqual([
+      'the quota of tenant acme has counted 5000 tokens since 2026-11-01T00:00:00.000Z, the ledger holds 4999',
+    ]);
   });
 });

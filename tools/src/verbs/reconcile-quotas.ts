@@ -6,7 +6,15 @@ import { getJson, type OperatorApi } from './operator-api.ts';
 /** What a gateway answers on `GET /v1/usage`, as far as it is compared. */
 const Usage = z.object({
   workspace: z.string(),
-  quotas: z.array(z.object({ level: z.string(), window: z.string(), meter: z.string(), used: z.number(), resets_at: z.string().nullable() })),
+  quotas: z.array(
+    z.object({
+      level: z.string(),
+      window: z.string(),
+      meter: z.string(),
+      used: z.number(),
+      resets_at: z.string().nullable(),
+    }),
+  ),
 });
 type Usage = z.infer<typeof Usage>;
 
@@ -26,13 +34,17 @@ export async function countedMonths(api: OperatorApi, stack: StackFile): Promise
   const { tenants } = OperatorState.parse(await api.get('/api/state'));
   const months = new Map<string, Omit<CountedMonth, 'inLedger'>>();
   for (const key of Object.values(stack.keys)) {
-    const usage = Usage.parse(await getJson(`${stack.services.gateway.url}/v1/usage`, { authorization: `Bearer ${key}` }));
+    const usage = Usage.parse(
+      await getJson(`${stack.services.gateway.url}/v1/usage`, { authorization: `Bearer ${key}` }),
+    );
     const tenant = tenants.find(({ workspaces }) => workspaces.includes(usage.workspace))?.tenant ?? '';
     for (const month of monthsOf(usage, tenant)) months.set(month.owner, month);
   }
   return Promise.all(
     [...months.values()].map(async (month) => {
-      const summary = LedgerSummary.parse(await api.get(`/api/ledger/summary?${new URLSearchParams({ ...month.scope, from: month.from })}`));
+      const summary = LedgerSummary.parse(
+        await api.get(`/api/ledger/summary?${new URLSearchParams({ ...month.scope, from: month.from })}`),
+      );
       return { ...month, inLedger: totalTokens(summary.tokens) };
     }),
   );
@@ -41,15 +53,32 @@ export async function countedMonths(api: OperatorApi, stack: StackFile): Promise
 /** The windows of that name that count all tokens, of tenant and workspace. */
 export function monthsOf({ workspace, quotas }: Usage, tenant: string): Omit<CountedMonth, 'inLedger'>[] {
   return quotas.flatMap(({ level, window, meter, used, resets_at }) => {
-    if (window !== MONTH_WINDOW || meter !== 'total_tokens' || resets_at === null || (level !== 'tenant' && level !== 'workspace')) return [];
+    if (
+      window !== MONTH_WINDOW ||
+      meter !== 'total_tokens' ||
+      resets_at === null ||
+      (level !== 'tenant' && level !== 'workspace')
+    )
+      return [];
     const start = new Date(resets_at);
     start.setUTCMonth(start.getUTCMonth() - 1);
     const name = level === 'tenant' ? tenant : workspace;
-    return [{ owner: `${level} ${name}`, scope: level === 'tenant' ? { tenant } : { workspace }, from: start.toISOString(), counted: used }];
+    return [
+      {
+        owner: `${level} ${name}`,
+        scope: level === 'tenant' ? { tenant } : { workspace },
+        from: start.toISOString(),
+        counted: used,
+      },
+    ];
   });
 }
 
 /** Sentences about counters that are not the sum of the ledger; empty when all are. */
 export function reconcileMonths(months: readonly CountedMonth[]): string[] {
-  return months.flatMap(({ owner, from, counted, inLedger }) => (counted === inLedger ? [] : [`the quota of ${owner} has counted ${counted} tokens since ${from}, the ledger holds ${inLedger}`]));
+  return months.flatMap(({ owner, from, counted, inLedger }) =>
+    counted === inLedger
+      ? []
+      : [`the quota of ${owner} has counted ${counted} tokens since ${from}, the ledger holds ${inLedger}`],
+  );
 }

@@ -2,7 +2,12 @@ import { zeroUsage } from '@sluice/contracts';
 import { reconcile, type ProviderCount } from './reconcile.ts';
 
 const providers: ProviderCount = { calls: 10, completed: 10, unfinished: 0, input: 100, output: 200, inFlight: 0 };
-const ledger = { calls: 10, attempts: 10, outcomes: { ok: 10 }, tokens: { ...zeroUsage(), input: 90, cache_read: 10, output: 200 } };
+const ledger = {
+  calls: 10,
+  attempts: 10,
+  outcomes: { ok: 10 },
+  tokens: { ...zeroUsage(), input: 90, cache_read: 10, output: 200 },
+};
 
 describe('reconcile', () => {
   it('counts cached input as input', () => {

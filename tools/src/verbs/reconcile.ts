@@ -35,7 +35,11 @@ const SETTLE_TIMEOUT_MS = 30_000;
  *
  * @param from start of the simulated providers' process: they count from then on.
  */
-export async function settledLedger(api: OperatorApi, stack: StackFile, from: Date): Promise<{ ledger: LedgerSummary; providers: ProviderCount }> {
+export async function settledLedger(
+  api: OperatorApi,
+  stack: StackFile,
+  from: Date,
+): Promise<{ ledger: LedgerSummary; providers: ProviderCount }> {
   const until = performance.now() + SETTLE_TIMEOUT_MS;
   const query = new URLSearchParams({ from: from.toISOString() });
   let last = -1;
@@ -43,23 +47,28 @@ export async function settledLedger(api: OperatorApi, stack: StackFile, from: Da
     const providers = await countProviders(stack);
     const ledger = LedgerSummary.parse(await api.get(`/api/ledger/summary?${query}`));
     const still = ledger.calls === last && providers.inFlight === 0;
-    if ((still && (ledger.outcomes.ok ?? 0) >= providers.completed) || performance.now() > until) return { ledger, providers };
+    if ((still && (ledger.outcomes.ok ?? 0) >= providers.completed) || performance.now() > until)
+      return { ledger, providers };
     last = ledger.calls;
     await delay(1_000);
   }
 }
 
 /**
- * Sentences about where ledger and providers disagree; empty when they reconcile. Without calls that a provider did not
- * finish, tokens must be equal; with some, the ledger must hold at least what was completed. Where a gateway was killed, tokens are
- * not compared.
+ * Sentences about where ledger and providers disagree; empty when they reconcile. Without calls that a provider did
+ * not finish, tokens must be equal; with some, the ledger must hold at least what was completed. Where a gateway
+ * was killed, tokens are not compared.
  */
-export function reconcile(ledger: Pick<LedgerSummary, 'calls' | 'attempts' | 'outcomes' | 'tokens'>, providers: ProviderCount): string[] {
+export function reconcile(
+  ledger: Pick<LedgerSummary, 'calls' | 'attempts' | 'outcomes' | 'tokens'>,
+  providers: ProviderCount,
+): string[] {
   const faults: string[] = [];
   const ledgerInput = inputTokens(ledger.tokens);
   const ledgerOutput = outputTokens(ledger.tokens);
   const ok = ledger.outcomes.ok ?? 0;
-  // A gateway that was killed did not see the end of its calls: a provider may have completed what the ledger holds as interrupted.
+  // A gateway that was killed did not see the end of its calls: a provider may have completed what the ledger holds
+  // as interrupted.
   const interrupted = ledger.outcomes.interrupted ?? 0;
   const unseen = providers.completed - ok;
   if (unseen < 0 || unseen > interrupted) {
@@ -69,7 +78,10 @@ export function reconcile(ledger: Pick<LedgerSummary, 'calls' | 'attempts' | 'ou
   // What an interrupted call used is an estimate.
   if (interrupted > 0) return faults;
   const exact = providers.unfinished === 0;
-  for (const [what, inLedger, atProviders] of [['input', ledgerInput, providers.input], ['output', ledgerOutput, providers.output]] as const) {
+  for (const [what, inLedger, atProviders] of [
+    ['input', ledgerInput, providers.input],
+    ['output', ledgerOutput, providers.output],
+  ] as const) {
     const agrees = exact ? inLedger === atProviders : inLedger >= atProviders;
     if (!agrees) faults.push(`the ledger holds ${inLedger} ${what} tokens, the providers counted ${atProviders}`);
   }

@@ -25,13 +25,17 @@ export async function seed(settings: StackSettings): Promise<number> {
       tenants.map((tenant) => {
         const { workspace, call } = STEADY[tenant];
         const key = stack.keys[workspace] ?? '';
-        return openLoop(RATES[tenant], SECONDS, (index) => recordedCall(stackFiles(settings.dataDir).clients, workspace, pool, { key, ...call(index) }));
+        return openLoop(RATES[tenant], SECONDS, (index) =>
+          recordedCall(stackFiles(settings.dataDir).clients, workspace, pool, { key, ...call(index) }),
+        );
       }),
     );
     console.log(table(tenants.map((tenant, i) => [tenant, describe(results[i] ?? [])])).join('\n'));
     const bad = results.flat().find((result) => result.outcome !== 'ok');
     if (bad !== undefined) {
-      throw new StackError(`A call of the seed traffic ended as ${bad.outcome} (status ${bad.status}, ${bad.refusal ?? bad.requestId ?? 'no answer'}); \`make logs\` shows why.`);
+      throw new StackError(
+        `A call of the seed traffic ended as ${bad.outcome} (status ${bad.status}, ${bad.refusal ?? bad.requestId ?? 'no answer'}); \`make logs\` shows why.`,
+      );
     }
     return 0;
   } finally {
@@ -40,6 +44,8 @@ export async function seed(settings: StackSettings): Promise<number> {
 }
 
 function describe(results: readonly CallResult[]): string {
-  const counts = Object.entries(countBy(results, (result) => result.outcome)).map(([outcome, count]) => `${count} ${outcome}`);
+  const counts = Object.entries(countBy(results, (result) => result.outcome)).map(
+    ([outcome, count]) => `${count} ${outcome}`,
+  );
   return `${results.length} calls: ${counts.join(', ')}`;
 }

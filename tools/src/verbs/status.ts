@@ -34,18 +34,32 @@ export async function status(settings: StackSettings): Promise<number> {
   console.log(table([['part', 'pid', 'url', 'health', 'restarts', 'up', ''], ...rows]).join('\n'));
   const tenants = await tenantLines(settings, its);
   if (tenants.length > 0) console.log(`\n${tenants.join('\n')}\n`);
-  if (!supervised) console.log('The supervisor is gone: nothing restarts a part that dies. `make down` stops what is left.');
+  if (!supervised)
+    console.log('The supervisor is gone: nothing restarts a part that dies. `make down` stops what is left.');
   return allWell ? 0 : 1;
 }
 
-/** Difficulty and pressure of each tenant as the router sees them; nothing while it does not answer or has heard of none. */
+/**
+ * Difficulty and pressure of each tenant as the router sees them; nothing while it does not answer or has heard of
+ * none.
+ */
 async function tenantLines(settings: StackSettings, its: StackSettings): Promise<string[]> {
   const token = loadOrCreateSecrets(stackFiles(settings.dataDir).secrets).tokens[SERVICE_TOKEN_ENV.callersToRouter];
   try {
-    const answer = await fetch(`${urlOf(its, 'router')}/tenants`, { headers: { authorization: `Bearer ${token}` }, signal: AbortSignal.timeout(2_000) });
+    const answer = await fetch(`${urlOf(its, 'router')}/tenants`, {
+      headers: { authorization: `Bearer ${token}` },
+      signal: AbortSignal.timeout(2_000),
+    });
     const { tenants } = TenantsAnswer.parse(await answer.json());
     if (tenants.length === 0) return [];
-    const rows = tenants.toSorted((a, b) => (a.tenant < b.tenant ? -1 : 1)).map(({ tenant, difficulty, pressure, calls }) => [tenant, difficulty.toFixed(3), pressure.toFixed(3), String(calls)]);
+    const rows = tenants
+      .toSorted((a, b) => (a.tenant < b.tenant ? -1 : 1))
+      .map(({ tenant, difficulty, pressure, calls }) => [
+        tenant,
+        difficulty.toFixed(3),
+        pressure.toFixed(3),
+        String(calls),
+      ]);
     return table([['tenant', 'difficulty', 'pressure', 'calls'], ...rows]);
   } catch {
     return [];
@@ -54,5 +68,9 @@ async function tenantLines(settings: StackSettings, its: StackSettings): Promise
 
 function duration(ms: number): string {
   const seconds = Math.floor(ms / 1000);
-  return seconds < 120 ? `${seconds} s` : seconds < 7200 ? `${Math.floor(seconds / 60)} min` : `${Math.floor(seconds / 3600)} h`;
+  return seconds < 120
+    ? `${seconds} s`
+    : seconds < 7200
+      ? `${Math.floor(seconds / 60)} min`
+      : `${Math.floor(seconds / 3600)} h`;
 }

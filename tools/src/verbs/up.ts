@@ -28,13 +28,16 @@ export async function up(settings: StackSettings): Promise<number> {
   if (found !== undefined && isAlive(found.supervisor) && found.phase === 'running') {
     console.log('The stack is already running.');
     const ignored = Object.keys(settings.env).filter((name) => name.startsWith('SLUICE_SECRET_'));
-    if (ignored.length > 0) console.log(`It does not see ${ignored.join(', ')}: run \`KEEP=1 make down\` first, then this again.`);
+    if (ignored.length > 0)
+      console.log(`It does not see ${ignored.join(', ')}: run \`KEEP=1 make down\` first, then this again.`);
     console.log(welcome(runningStack(settings.dataDir)));
     return 0;
   }
   const startedAt = performance.now();
   await bringUp(settings);
-  console.log(`Every part is healthy after ${((performance.now() - startedAt) / 1000).toFixed(1)} s. Sending a little traffic through it:`);
+  console.log(
+    `Every part is healthy after ${((performance.now() - startedAt) / 1000).toFixed(1)} s. Sending a little traffic through it:`,
+  );
   await seed(settings);
   console.log(welcome(runningStack(settings.dataDir)));
   return 0;
@@ -61,7 +64,11 @@ export async function bringUp(settings: StackSettings, giveUp?: AbortSignal): Pr
   const secrets = loadOrCreateSecrets(files.secrets);
   writePrivateJson(
     files.seed,
-    buildSeedFile(secrets, { primary: urlOf(settings, 'simPrimary'), secondary: urlOf(settings, 'simSecondary'), tertiary: urlOf(settings, 'simTertiary') }),
+    buildSeedFile(secrets, {
+      primary: urlOf(settings, 'simPrimary'),
+      secondary: urlOf(settings, 'simSecondary'),
+      tertiary: urlOf(settings, 'simTertiary'),
+    }),
   );
 
   const interrupted = new AbortController();
@@ -101,12 +108,16 @@ function failed(work: Promise<void>): Promise<never> {
 function startSupervisor(settings: StackSettings): ProcessIdentity | undefined {
   const log = openLog(stackFiles(settings.dataDir).log('supervisor'));
   const entry = join(settings.root, 'tools/src/supervisor/main.ts');
-  const child = spawn(process.execPath, ['--conditions=@sluice/source', '--disable-warning=ExperimentalWarning', entry], {
-    cwd: settings.root,
-    env: settings.env,
-    detached: true,
-    stdio: ['ignore', log, log],
-  });
+  const child = spawn(
+    process.execPath,
+    ['--conditions=@sluice/source', '--disable-warning=ExperimentalWarning', entry],
+    {
+      cwd: settings.root,
+      env: settings.env,
+      detached: true,
+      stdio: ['ignore', log, log],
+    },
+  );
   child.unref();
   closeSync(log);
   return child.pid === undefined ? undefined : identify(child.pid);
@@ -140,5 +151,8 @@ function tellProgress(state: SupervisorState, told: Set<string>): void {
 
 function failureText(failure: NonNullable<SupervisorState['failure']>): string {
   const lines = failure.lastLines.map((line) => `    ${line.slice(0, 400)}`);
-  return [`The stack did not start: ${failure.message}.`, ...(lines.length > 0 ? [`The last lines of its log:`, ...lines] : ['It wrote no log.'])].join('\n');
+  return [
+    `The stack did not start: ${failure.message}.`,
+    ...(lines.length > 0 ? [`The last lines of its log:`, ...lines] : ['It wrote no log.']),
+  ].join('\n');
 }

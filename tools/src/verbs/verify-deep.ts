@@ -30,7 +30,10 @@ const CHECKS: readonly DeepCheck[] = [
   isolationCheck,
 ];
 
-/** The long versions of `verify`: minutes each. Words after the verb select checks by name: `make verify-deep CHECK=terraform`. */
+/**
+ * The long versions of `verify`: minutes each. Words after the verb select checks by name: `make verify-deep
+ * CHECK=terraform`.
+ */
 export function verifyDeep(settings: StackSettings, words: readonly string[]): Promise<number> {
   return runDeepChecks(CHECKS, settings, words, (line) => console.log(line));
 }

@@ -1,10 +1,18 @@
 import { AuditExport, declareTopology, LOCAL_REGION, type StackFile } from '@sluice/contracts';
-import { compareTopology, consumptionFaults, createSpineClients, describeDeployed, type ConsumerClaim } from '@sluice/events';
+import {
+  compareTopology,
+  consumptionFaults,
+  createSpineClients,
+  describeDeployed,
+  type ConsumerClaim,
+} from '@sluice/events';
 import { z } from 'zod';
 import { StackError } from '../stack/running-stack.ts';
 import { getJson, signInAsOperator } from './operator-api.ts';
 
-const Ready = z.object({ detail: z.object({ consumes: z.array(z.object({ queue: z.string(), retry_budget: z.int() })) }) });
+const Ready = z.object({
+  detail: z.object({ consumes: z.array(z.object({ queue: z.string(), retry_budget: z.int() })) }),
+});
 
 /** What each consuming process says of itself on its private port. */
 async function readClaims(stack: StackFile, faults: string[]): Promise<Record<string, ConsumerClaim[]>> {
@@ -13,15 +21,18 @@ async function readClaims(stack: StackFile, faults: string[]): Promise<Record<st
     try {
       claims[process] = Ready.parse(await getJson(`${stack.services[process].adminUrl}/ready`)).detail.consumes;
     } catch (error) {
-      faults.push(`${process} does not say what it consumes: ${error instanceof StackError ? error.message : 'its /ready has no consumes'}`);
+      faults.push(
+        `${process} does not say what it consumes: ${error instanceof StackError ? error.message : 'its /ready has no consumes'}`,
+      );
     }
   }
   return claims;
 }
 
 /**
- * Compares what is deployed with the declaration: topics, queues, DLQs and subscriptions attribute by attribute, the exports that
- * the configuration wants, who consumes which queue, and each consumer's retry budget with its queue's `maxReceiveCount`.
+ * Compares what is deployed with the declaration: topics, queues, DLQs and subscriptions attribute by attribute,
+ * the exports that the configuration wants, who consumes which queue, and each consumer's retry budget with its
+ * queue's `maxReceiveCount`.
  */
 export async function verifyTopology(stack: StackFile): Promise<{ text: string; faults: string[] }> {
   const api = await signInAsOperator(stack);

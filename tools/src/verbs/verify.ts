@@ -44,8 +44,14 @@ async function verifyLedger(settings: StackSettings, stack: StackFile, from: Dat
       `Ledger, providers and clients agree call by call ${since}: ${calls.rows.length} rows, ${providers.completed} answers of providers, ${calls.clients.length} calls that clients recorded`,
       [...reconcileCalls(calls), ...unnamed],
     ),
-    report(`Ledger holds each call that its gateways counted: ${gateways.map((one) => `${one.gatewayId} ${one.lastSequence}`).join(', ') || 'no gateway is live'}`, gateways.flatMap((one) => reconcileGateway(one, rows))),
-    report(`Quota counters of this month equal the ledger: ${months.map((month) => `${month.owner} ${month.counted}`).join(', ')}`, reconcileMonths(months)),
+    report(
+      `Ledger holds each call that its gateways counted: ${gateways.map((one) => `${one.gatewayId} ${one.lastSequence}`).join(', ') || 'no gateway is live'}`,
+      gateways.flatMap((one) => reconcileGateway(one, rows)),
+    ),
+    report(
+      `Quota counters of this month equal the ledger: ${months.map((month) => `${month.owner} ${month.counted}`).join(', ')}`,
+      reconcileMonths(months),
+    ),
     report(`Rollups by hour and day equal the sum of the rows ${since}`, rollupFaults),
   ];
   return verdicts.every(Boolean);

@@ -18,7 +18,10 @@ export interface PlaygroundDeps {
   pool: PlaygroundPool;
 }
 
-/** One chat call in the person's own name: the gateway is told who acts in which workspace, and its answer passes as it comes. */
+/**
+ * One chat call in the person's own name: the gateway is told who acts in which workspace, and its answer passes as
+ * it comes.
+ */
 export function playgroundRoute(deps: PlaygroundDeps): ScopedRoute {
   return {
     method: 'post',
@@ -31,7 +34,11 @@ export function playgroundRoute(deps: PlaygroundDeps): ScopedRoute {
   };
 }
 
-async function play({ gatewayUrl, principalKey, clock, pool }: PlaygroundDeps, { principal, slug, body }: ScopedCall, res: Response): Promise<void> {
+async function play(
+  { gatewayUrl, principalKey, clock, pool }: PlaygroundDeps,
+  { principal, slug, body }: ScopedCall,
+  res: Response,
+): Promise<void> {
   const leave = pool.enter(principal.userId, slug);
   try {
     const { model, messages, max_tokens, temperature, feature } = body as PlaygroundRequest;
@@ -60,9 +67,18 @@ async function play({ gatewayUrl, principalKey, clock, pool }: PlaygroundDeps, {
 }
 
 /** Resolves when the answer has ended either way. Who closes the page cancels the call. */
-function pass(url: URL, headers: Record<string, string>, body: string, pool: PlaygroundPool, res: Response): Promise<void> {
+function pass(
+  url: URL,
+  headers: Record<string, string>,
+  body: string,
+  pool: PlaygroundPool,
+  res: Response,
+): Promise<void> {
   return new Promise((done, failed) => {
-    const call = url.protocol === 'https:' ? httpsRequest(url, { method: 'POST', headers }) : httpRequest(url, { method: 'POST', headers, agent: pool.agent });
+    const call =
+      url.protocol === 'https:'
+        ? httpsRequest(url, { method: 'POST', headers })
+        : httpRequest(url, { method: 'POST', headers, agent: pool.agent });
     call.setTimeout(SILENCE_MS, () => call.destroy(new Error('the gateway is silent')));
     res.on('close', () => {
       call.destroy();
@@ -78,16 +94,23 @@ function pass(url: URL, headers: Record<string, string>, body: string, pool: Pla
       if (res.headersSent || res.destroyed) {
         res.destroy();
         done();
-      } else failed(new ProblemError(502, 'The gateway does not answer', { detail: 'Try again in a moment.', cause: error }));
+      } else
+        failed(
+          new ProblemError(502, 'The gateway does not answer', { detail: 'Try again in a moment.', cause: error }),
+        );
     });
     call.end(body);
   });
 }
 
-/** Headers are chosen one by one: nothing that a gateway adds passes by itself. The request id of the gateway is the one that the requests page knows. */
+/**
+ * Headers are chosen one by one: nothing that a gateway adds passes by itself. The request id of the gateway is the
+ * one that the requests page knows.
+ */
 function copyHead(answer: IncomingMessage, res: Response): void {
   res.status(answer.statusCode ?? 502);
-  for (const [name, value] of Object.entries(answer.headers)) if (PASSED_HEADERS.has(name) && typeof value === 'string') res.setHeader(name, value);
+  for (const [name, value] of Object.entries(answer.headers))
+    if (PASSED_HEADERS.has(name) && typeof value === 'string') res.setHeader(name, value);
   res.setHeader('cache-control', 'private, no-store, no-transform');
   res.setHeader('x-accel-buffering', 'no');
   res.flushHeaders();

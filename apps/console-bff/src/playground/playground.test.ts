@@ -52,12 +52,22 @@ describe('the playground', () => {
   it('streams the gateway’s answer as it comes, with the headers that are contracts and no other', async () => {
     let go: () => void = () => undefined;
     script = (res) => {
-      res.writeHead(200, { 'content-type': 'text/event-stream', 'x-sluice-model': 'sim-small', 'x-ratelimit-remaining-requests': '7', 'x-internal-margin': '77', 'set-cookie': 'a=b' });
+      res.writeHead(200, {
+        'content-type': 'text/event-stream',
+        'x-sluice-model': 'sim-small',
+        'x-ratelimit-remaining-requests': '7',
+        'x-internal-margin': '77',
+        'set-cookie': 'a=b',
+      });
       res.write('data: {"first":1}\n\n');
       go = () => res.end('event: usage\ndata: {"cost_nanousd":5}\n\ndata: [DONE]\n\n');
     };
     const res = await play();
-    expect([res.status, res.headers.get('x-sluice-model'), res.headers.get('x-ratelimit-remaining-requests')]).toEqual([200, 'sim-small', '7']);
+    expect([res.status, res.headers.get('x-sluice-model'), res.headers.get('x-ratelimit-remaining-requests')]).toEqual([
+      200,
+      'sim-small',
+      '7',
+    ]);
     expect([res.headers.get('x-internal-margin'), res.headers.get('set-cookie')]).toEqual([null, null]);
     const reader = res.body?.getReader();
     expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe('data: {"first":1}\n\n');
@@ -69,16 +79,30 @@ describe('the playground', () => {
     script = (res) => res.writeHead(200).end('{}');
     await play({ ...BODY, max_tokens: 5, feature: 'try' });
     const [call] = requests;
-    expect(verifyPrincipal(String(call?.headers[PRINCIPAL_HEADER]), PRINCIPAL_KEY, bff.clock)).toMatchObject({ email: 'developer@acme-prod', roles: { 'acme-prod': 'developer' } });
-    expect(call?.headers).toMatchObject({ 'x-sluice-act-workspace': 'acme-prod', 'x-sluice-usage-event': 'true', 'x-sluice-feature': 'try' });
+    expect(verifyPrincipal(String(call?.headers[PRINCIPAL_HEADER]), PRINCIPAL_KEY, bff.clock)).toMatchObject({
+      email: 'developer@acme-prod',
+      roles: { 'acme-prod': 'developer' },
+    });
+    expect(call?.headers).toMatchObject({
+      'x-sluice-act-workspace': 'acme-prod',
+      'x-sluice-usage-event': 'true',
+      'x-sluice-feature': 'try',
+    });
     expect(call?.headers.authorization).toBeUndefined();
     expect(call?.body).toEqual({ ...BODY, stream: true, max_tokens: 5 });
   });
 
   it('passes a refusal on with its status and its wait', async () => {
-    script = (res) => res.writeHead(429, { 'content-type': 'application/json', 'retry-after': '3', 'x-sluice-refusal': 'throttled' }).end('{"error":{"message":"slow down"}}');
+    script = (res) =>
+      res
+        .writeHead(429, { 'content-type': 'application/json', 'retry-after': '3', 'x-sluice-refusal': 'throttled' })
+        .end('{"error":{"message":"slow down"}}');
     const res = await play();
-    expect([res.status, res.headers.get('retry-after'), res.headers.get('x-sluice-refusal')]).toEqual([429, '3', 'throttled']);
+    expect([res.status, res.headers.get('retry-after'), res.headers.get('x-sluice-refusal')]).toEqual([
+      429,
+      '3',
+      'throttled',
+    ]);
     expect(await res.json()).toEqual({ error: { message: 'slow down' } });
   });
 
@@ -102,7 +126,9 @@ describe('the playground', () => {
     expect([colleague.status, await colleague.text()]).toEqual([503, expect.stringContaining('this workspace')]);
     expect((await play(BODY, stop.signal, await bff.signIn('admin@globex-prod'), 'globex-prod')).status).toBe(200);
     // Every place is taken now; pages answer all the same.
-    const pages = await Promise.all(Array.from({ length: 20 }, () => bff.ask(token, 'get', '/api/overview?workspace=acme-prod')));
+    const pages = await Promise.all(
+      Array.from({ length: 20 }, () => bff.ask(token, 'get', '/api/overview?workspace=acme-prod')),
+    );
     expect(pages.every(({ status }) => status === 200)).toBe(true);
     stop.abort();
     await eventually(() => expect(closed).toBe(4));

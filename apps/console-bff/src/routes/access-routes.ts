@@ -24,7 +24,12 @@ const Nothing = z.unknown();
 /** Ids of members, invitations and webhooks. */
 export const ThingId = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/);
 /** Fields of the control plane's keys as the console names them; another one's name is not told. */
-const SNAKE: Readonly<Record<string, string>> = { name: 'name', expiresAt: 'expires_at', allowModels: 'allow_models', allowAddresses: 'allow_addresses' };
+const SNAKE: Readonly<Record<string, string>> = {
+  name: 'name',
+  expiresAt: 'expires_at',
+  allowModels: 'allow_models',
+  allowAddresses: 'allow_addresses',
+};
 
 export const ACCESS_ROUTES: readonly ScopedRoute[] = [
   {
@@ -62,7 +67,12 @@ export const ACCESS_ROUTES: readonly ScopedRoute[] = [
       } catch (error) {
         if (!(error instanceof ProblemError) || error.status !== 400) throw error;
         // What the person asked for is wrong, not the control plane: say which field, in the console's own names.
-        throw new ProblemError(400, 'This key cannot be made', { errors: (error.errors ?? []).map(({ path, message }) => ({ path: SNAKE[path.split('.')[0] ?? ''] ?? '', message })) });
+        throw new ProblemError(400, 'This key cannot be made', {
+          errors: (error.errors ?? []).map(({ path, message }) => ({
+            path: SNAKE[path.split('.')[0] ?? ''] ?? '',
+            message,
+          })),
+        });
       }
     },
   },
@@ -76,7 +86,10 @@ export const ACCESS_ROUTES: readonly ScopedRoute[] = [
     async answer(controlPlane, { scope, params }) {
       const keyId = KeyId.safeParse(params['keyId']);
       if (!keyId.success) return missing;
-      return (await controlPlane.change(Nothing, scope, { method: 'DELETE', path: `/keys/${keyId.data}` })).kind === 'done' ? done : missing;
+      return (await controlPlane.change(Nothing, scope, { method: 'DELETE', path: `/keys/${keyId.data}` })).kind ===
+        'done'
+        ? done
+        : missing;
     },
   },
   {
@@ -102,7 +115,11 @@ export const ACCESS_ROUTES: readonly ScopedRoute[] = [
     view: NewMemberView,
     async answer(controlPlane, { scope, body }) {
       const { email, role } = body as NewMemberRequest;
-      const made = await controlPlane.change(TenantNewMember, scope, { method: 'POST', path: '/members', body: { email, role } });
+      const made = await controlPlane.change(TenantNewMember, scope, {
+        method: 'POST',
+        path: '/members',
+        body: { email, role },
+      });
       return made.kind === 'done' ? shown(projectNewMember(made.value)) : missing;
     },
   },
@@ -117,8 +134,14 @@ export const ACCESS_ROUTES: readonly ScopedRoute[] = [
     async answer(controlPlane, { scope, params, body }) {
       const id = ThingId.safeParse(params['memberId']);
       if (!id.success) return missing;
-      const changed = await controlPlane.change(TenantMember, scope, { method: 'PUT', path: `/members/${id.data}`, body: { role: (body as MemberRequest).role } });
-      return changed.kind === 'done' ? shown({ member_id: changed.value.member_id, role: changed.value.role }) : missing;
+      const changed = await controlPlane.change(TenantMember, scope, {
+        method: 'PUT',
+        path: `/members/${id.data}`,
+        body: { role: (body as MemberRequest).role },
+      });
+      return changed.kind === 'done'
+        ? shown({ member_id: changed.value.member_id, role: changed.value.role })
+        : missing;
     },
   },
   {
@@ -131,7 +154,10 @@ export const ACCESS_ROUTES: readonly ScopedRoute[] = [
     async answer(controlPlane, { scope, params }) {
       const id = ThingId.safeParse(params['memberId']);
       if (!id.success) return missing;
-      return (await controlPlane.change(Nothing, scope, { method: 'DELETE', path: `/members/${id.data}` })).kind === 'done' ? done : missing;
+      return (await controlPlane.change(Nothing, scope, { method: 'DELETE', path: `/members/${id.data}` })).kind ===
+        'done'
+        ? done
+        : missing;
     },
   },
 ];

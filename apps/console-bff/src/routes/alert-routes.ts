@@ -1,6 +1,24 @@
-import { AlertsView, DeliveriesView, NewWebhookView, TenantAlerts, TenantDeliveries, TenantNewWebhook, TenantWebhook, TenantWebhooks, WebhookRequest, WebhooksView, WebhookView } from '@sluice/contracts';
+import {
+  AlertsView,
+  DeliveriesView,
+  NewWebhookView,
+  TenantAlerts,
+  TenantDeliveries,
+  TenantNewWebhook,
+  TenantWebhook,
+  TenantWebhooks,
+  WebhookRequest,
+  WebhooksView,
+  WebhookView,
+} from '@sluice/contracts';
 import { z } from 'zod';
-import { projectAlerts, projectDeliveries, projectNewWebhook, projectWebhook, projectWebhooks } from '../views/alert-view.ts';
+import {
+  projectAlerts,
+  projectDeliveries,
+  projectNewWebhook,
+  projectWebhook,
+  projectWebhooks,
+} from '../views/alert-view.ts';
 import { ThingId } from './access-routes.ts';
 import { AlertsQuery, NoQuery } from './query.ts';
 import { done, missing, shown, type ScopedCall, type ScopedRoute } from './scoped-route.ts';
@@ -51,7 +69,11 @@ export const ALERT_ROUTES: readonly ScopedRoute[] = [
     status: 201,
     view: NewWebhookView,
     async answer(controlPlane, { scope, body }) {
-      const made = await controlPlane.change(TenantNewWebhook, scope, { method: 'POST', path: '/webhooks', body: asked(body) });
+      const made = await controlPlane.change(TenantNewWebhook, scope, {
+        method: 'POST',
+        path: '/webhooks',
+        body: asked(body),
+      });
       return made.kind === 'done' ? shown(projectNewWebhook(made.value)) : missing;
     },
   },
@@ -66,7 +88,11 @@ export const ALERT_ROUTES: readonly ScopedRoute[] = [
     async answer(controlPlane, call) {
       const path = webhookPath(call);
       if (path === undefined) return missing;
-      const changed = await controlPlane.change(TenantWebhook, call.scope, { method: 'PUT', path, body: asked(call.body) });
+      const changed = await controlPlane.change(TenantWebhook, call.scope, {
+        method: 'PUT',
+        path,
+        body: asked(call.body),
+      });
       return changed.kind === 'done' ? shown(projectWebhook(changed.value)) : missing;
     },
   },
@@ -79,7 +105,10 @@ export const ALERT_ROUTES: readonly ScopedRoute[] = [
     status: 204,
     async answer(controlPlane, call) {
       const path = webhookPath(call);
-      return path !== undefined && (await controlPlane.change(z.unknown(), call.scope, { method: 'DELETE', path })).kind === 'done' ? done : missing;
+      return path !== undefined &&
+        (await controlPlane.change(z.unknown(), call.scope, { method: 'DELETE', path })).kind === 'done'
+        ? done
+        : missing;
     },
   },
   {

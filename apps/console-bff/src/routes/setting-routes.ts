@@ -1,4 +1,16 @@
-import { BillingRequest, BillingView, CustomerOverride, PolicyView, ROLE_PERMISSIONS, StatementView, TenantBilling, TenantPolicy, TenantPolicyConflict, TenantStatement, PolicyConflict } from '@sluice/contracts';
+import {
+  BillingRequest,
+  BillingView,
+  CustomerOverride,
+  PolicyView,
+  ROLE_PERMISSIONS,
+  StatementView,
+  TenantBilling,
+  TenantPolicy,
+  TenantPolicyConflict,
+  TenantStatement,
+  PolicyConflict,
+} from '@sluice/contracts';
 import { ProblemError } from '@sluice/service-kit';
 import { statementCsv } from '../csv.ts';
 import { projectBilling, projectStatement } from '../views/billing-view.ts';
@@ -72,9 +84,18 @@ export const SETTING_ROUTES: readonly ScopedRoute[] = [
     view: BillingView,
     async answer(controlPlane, call) {
       const { scope, body, ifMatch } = call;
-      const changed = await controlPlane.change(TenantBilling, scope, { method: 'PUT', path: '/billing', body, ifMatch });
+      const changed = await controlPlane.change(TenantBilling, scope, {
+        method: 'PUT',
+        path: '/billing',
+        body,
+        ifMatch,
+      });
       if (changed.kind === 'missing') return missing;
-      if (changed.kind === 'conflict') throw new ProblemError(412, 'Changed in the meantime', { detail: 'Read it again and repeat the change.', headers: changed.etag === undefined ? {} : { etag: changed.etag } });
+      if (changed.kind === 'conflict')
+        throw new ProblemError(412, 'Changed in the meantime', {
+          detail: 'Read it again and repeat the change.',
+          headers: changed.etag === undefined ? {} : { etag: changed.etag },
+        });
       return shown(projectBilling(changed.value, mayBill(call)), changed.etag);
     },
   },
@@ -87,11 +108,16 @@ export const SETTING_ROUTES: readonly ScopedRoute[] = [
     view: StatementView,
     async answer(controlPlane, { scope, query }) {
       const { month, format } = query;
-      if (month === undefined) throw new ProblemError(400, 'The query is not valid', { errors: [{ path: 'month', message: 'must be a month such as 2026-03' }] });
+      if (month === undefined)
+        throw new ProblemError(400, 'The query is not valid', {
+          errors: [{ path: 'month', message: 'must be a month such as 2026-03' }],
+        });
       const found = await controlPlane.read(TenantStatement, scope, '/billing/statement', { month });
       if (found === undefined) return missing;
       const view = StatementView.parse(projectStatement(found.value));
-      return format === 'csv' ? { kind: 'csv', text: statementCsv(view), name: `statement-${view.tenant.id}-${view.month}.csv` } : shown(view);
+      return format === 'csv'
+        ? { kind: 'csv', text: statementCsv(view), name: `statement-${view.tenant.id}-${view.month}.csv` }
+        : shown(view);
     },
   },
 ];

@@ -45,7 +45,9 @@ export const USAGE_ROUTES: readonly ScopedRoute[] = [
       const found = await controlPlane.read(TenantUsage, scope, '/usage', asked);
       if (found === undefined) return missing;
       const view = UsageView.parse(projectUsage(found.value, sight));
-      return format === 'csv' ? { kind: 'csv', text: usageCsv(view), name: `usage-${scope.slug}-${view.by}.csv` } : shown(view);
+      return format === 'csv'
+        ? { kind: 'csv', text: usageCsv(view), name: `usage-${scope.slug}-${view.by}.csv` }
+        : shown(view);
     },
   },
   {

@@ -18,7 +18,10 @@ export const SECRET_FIELD = 'internal_margin_usd';
 function poison(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(poison);
   if (typeof value !== 'object' || value === null) return value;
-  return { ...Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, poison(inner)])), [SECRET_FIELD]: 12345 };
+  return {
+    ...Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, poison(inner)])),
+    [SECRET_FIELD]: 12345,
+  };
 }
 
 export interface FakeControlPlane extends Listening {
@@ -37,7 +40,12 @@ export interface FakeControlPlane extends Listening {
 export async function startFakeControlPlane(clock: Pick<Clock, 'now'>): Promise<FakeControlPlane> {
   const calls: string[] = [];
   const sessions = new Map<string, OpenedSession>();
-  const state: Pick<FakeControlPlane, 'lastPrincipal' | 'lastBody' | 'failWith' | 'roles'> = { lastPrincipal: undefined, lastBody: undefined, failWith: undefined, roles: {} };
+  const state: Pick<FakeControlPlane, 'lastPrincipal' | 'lastBody' | 'failWith' | 'roles'> = {
+    lastPrincipal: undefined,
+    lastBody: undefined,
+    failWith: undefined,
+    roles: {},
+  };
 
   function answerTo(req: IncomingMessage, body: string): { status: number; body?: unknown; etag?: string } {
     if (req.headers.authorization !== `Bearer ${BFF_TOKEN}`) return { status: 401 };
@@ -45,9 +53,13 @@ export async function startFakeControlPlane(clock: Pick<Clock, 'now'>): Promise<
       const { email, password } = JSON.parse(body) as { email: string; password: string };
       if (password !== PASSWORD) return { status: 401 };
       const [role, slug = ''] = email.split('@') as [Role, string];
-      return { status: 200, body: { kind: 'person', userId: `u-${email}`, email, roles: { [slug]: role }, [SECRET_FIELD]: 1 } };
+      return {
+        status: 200,
+        body: { kind: 'person', userId: `u-${email}`, email, roles: { [slug]: role }, [SECRET_FIELD]: 1 },
+      };
     }
-    if (req.url === '/internal/people/invitations') return { status: (JSON.parse(body) as { invitation: string }).invitation === INVITATION ? 204 : 401 };
+    if (req.url === '/internal/people/invitations')
+      return { status: (JSON.parse(body) as { invitation: string }).invitation === INVITATION ? 204 : 401 };
     if (req.url === '/internal/people/sessions' && req.method === 'POST') {
       const opened = JSON.parse(body) as OpenedSession;
       sessions.set(opened.token_digest, opened);
@@ -57,33 +69,78 @@ export async function startFakeControlPlane(clock: Pick<Clock, 'now'>): Promise<
       const digest = (JSON.parse(body) as { token_digest: string }).token_digest;
       const session = sessions.get(digest)?.session;
       if (state.roles === undefined) sessions.delete(digest);
-      if (session === undefined || state.roles === undefined || Date.parse(session.expires_at) <= clock.now()) return { status: 404 };
-      return { status: 200, body: { session, principal: { kind: 'person', userId: session.user_id, email: session.user_id.slice(2), roles: state.roles, [SECRET_FIELD]: 1 }, [SECRET_FIELD]: 1 } };
+      if (session === undefined || state.roles === undefined || Date.parse(session.expires_at) <= clock.now())
+        return { status: 404 };
+      return {
+        status: 200,
+        body: {
+          session,
+          principal: {
+            kind: 'person',
+            userId: session.user_id,
+            email: session.user_id.slice(2),
+            roles: state.roles,
+            [SECRET_FIELD]: 1,
+          },
+          [SECRET_FIELD]: 1,
+        },
+      };
     }
     state.lastPrincipal = verifyPrincipal(String(req.headers[PRINCIPAL_HEADER]), PRINCIPAL_KEY, clock);
     if (state.lastPrincipal === undefined) return { status: 401 };
     const { userId } = state.lastPrincipal;
-    if (req.url === '/internal/people/sessions') return { status: 200, body: { rows: [...sessions.values()].filter(({ session }) => session.user_id === userId).toReversed() } };
+    if (req.url === '/internal/people/sessions')
+      return {
+        status: 200,
+        body: { rows: [...sessions.values()].filter(({ session }) => session.user_id === userId).toReversed() },
+      };
     if (req.url === '/internal/people/password') {
       const { old_password } = JSON.parse(body) as { old_password: string };
-      if (old_password !== PASSWORD) return { status: 400, body: poison({ title: 'The password was not changed', errors: [{ path: 'old_password', message: 'is not the password you have' }] }) };
+      if (old_password !== PASSWORD)
+        return {
+          status: 400,
+          body: poison({
+            title: 'The password was not changed',
+            errors: [{ path: 'old_password', message: 'is not the password you have' }],
+          }),
+        };
       for (const [digest, { session }] of sessions) if (session.user_id === userId) sessions.delete(digest);
       return { status: 204 };
     }
     if (req.url === '/internal/people/sessions/ended') {
-      for (const digest of (JSON.parse(body) as { token_digests: string[] }).token_digests) if (sessions.get(digest)?.session.user_id === userId) sessions.delete(digest);
+      for (const digest of (JSON.parse(body) as { token_digests: string[] }).token_digests)
+        if (sessions.get(digest)?.session.user_id === userId) sessions.delete(digest);
       return { status: 204 };
     }
-    const [, slug = '', what = '', rest = ''] = /^\/internal\/workspaces\/([^/?]+)\/(\w+)(?:\/([^?]*))?/.exec(req.url ?? '') ?? [];
+    const [, slug = '', what = '', rest = ''] =
+      /^\/internal\/workspaces\/([^/?]+)\/(\w+)(?:\/([^?]*))?/.exec(req.url ?? '') ?? [];
     if (what === 'keys' && req.method === 'POST') {
       const { name, allowModels } = JSON.parse(body) as { name: string; allowModels?: string[] };
-      if (allowModels?.includes('gone') === true) return { status: 400, body: poison({ title: 'No', errors: [{ path: 'allowModels.0', message: 'there is no model gone' }, { path: SECRET_FIELD, message: 'x' }] }) };
+      if (allowModels?.includes('gone') === true)
+        return {
+          status: 400,
+          body: poison({
+            title: 'No',
+            errors: [
+              { path: 'allowModels.0', message: 'there is no model gone' },
+              { path: SECRET_FIELD, message: 'x' },
+            ],
+          }),
+        };
       return { status: 201, body: poison({ keyId: 'acmeKey00003', key: 'sk-sluice-acmeKey00003-77', name }) };
     }
-    if (what === 'keys' && req.method === 'DELETE') return { status: req.url?.endsWith('/nosuchkey000') === true ? 404 : 204 };
-    if (req.method === 'PUT' && req.headers['if-match'] === STALE) return { status: 412, body: poison(conflictBody(slug)), etag: '"7"' };
+    if (what === 'keys' && req.method === 'DELETE')
+      return { status: req.url?.endsWith('/nosuchkey000') === true ? 404 : 204 };
+    if (req.method === 'PUT' && req.headers['if-match'] === STALE)
+      return { status: 412, body: poison(conflictBody(slug)), etag: '"7"' };
     const made = slug === 'gone-prod' ? undefined : BODIES[`${req.method} ${what}`]?.(slug, rest);
-    return made === undefined ? { status: 404 } : { status: made.status ?? 200, body: poison(made.body), ...(made.etag === undefined ? {} : { etag: made.etag }) };
+    return made === undefined
+      ? { status: 404 }
+      : {
+          status: made.status ?? 200,
+          body: poison(made.body),
+          ...(made.etag === undefined ? {} : { etag: made.etag }),
+        };
   }
 
   const server = createServer((req, res) => {
@@ -97,7 +154,10 @@ export async function startFakeControlPlane(clock: Pick<Clock, 'now'>): Promise<
         return;
       }
       const answer = answerTo(req, body);
-      res.writeHead(answer.status, { 'content-type': 'application/json', ...(answer.etag === undefined ? {} : { etag: answer.etag }) });
+      res.writeHead(answer.status, {
+        'content-type': 'application/json',
+        ...(answer.etag === undefined ? {} : { etag: answer.etag }),
+      });
       res.end(answer.status === 204 ? undefined : JSON.stringify(answer.body ?? {}));
     });
   });

@@ -4,7 +4,13 @@ import { createControlPlane } from '../control-plane.ts';
 import { createBffApp } from '../create-bff-app.ts';
 import { createPlaygroundPool } from '../playground/pool.ts';
 import { createSessions } from '../sessions.ts';
-import { BFF_TOKEN, PASSWORD, PRINCIPAL_KEY, startFakeControlPlane, type FakeControlPlane } from './fake-control-plane.ts';
+import {
+  BFF_TOKEN,
+  PASSWORD,
+  PRINCIPAL_KEY,
+  startFakeControlPlane,
+  type FakeControlPlane,
+} from './fake-control-plane.ts';
 
 export interface TestBff {
   readonly url: string;
@@ -14,7 +20,13 @@ export interface TestBff {
   /** Signs in as `<role>@<workspace>` and gives the bearer token. */
   signIn(email: string): Promise<string>;
   /** Asks as the holder of a token. */
-  ask(token: string | undefined, method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
+  ask(
+    token: string | undefined,
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Response>;
   close(): Promise<void>;
 }
 
@@ -22,12 +34,20 @@ export const ALLOWED_ORIGIN = 'http://localhost:5174';
 export const TLS_ORIGIN = 'https://console.sluice.test';
 
 /** The whole BFF over real sockets against a control plane that tells too much. */
-export async function startTestBff({ gatewayUrl = 'http://127.0.0.1:1' }: { gatewayUrl?: string } = {}): Promise<TestBff> {
+export async function startTestBff({
+  gatewayUrl = 'http://127.0.0.1:1',
+}: { gatewayUrl?: string } = {}): Promise<TestBff> {
   const clock = createFakeClock(1_800_000_000_000);
   const upstream = await startFakeControlPlane(clock);
   const pool = createPlaygroundPool({ maxOfOne: 2, maxOfWorkspace: 3, maxCalls: 4 });
   const metrics = createMetrics({ service: 'console-bff' });
-  const controlPlane = createControlPlane({ baseUrl: upstream.url, token: BFF_TOKEN, principalKey: PRINCIPAL_KEY, clock, timeoutMs: 2000 });
+  const controlPlane = createControlPlane({
+    baseUrl: upstream.url,
+    token: BFF_TOKEN,
+    principalKey: PRINCIPAL_KEY,
+    clock,
+    timeoutMs: 2000,
+  });
   const app = createBffApp({
     logger: createLogger({ service: 'console-bff', level: 'silent' }),
     metrics,
@@ -57,7 +77,11 @@ export async function startTestBff({ gatewayUrl = 'http://127.0.0.1:1' }: { gate
     ask: (token, method, path, body, headers = {}) =>
       fetch(server.url + path, {
         method: method.toUpperCase(),
-        headers: { ...headers, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+        headers: {
+          ...headers,
+          ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       }),
     async close() {

@@ -2,7 +2,15 @@ import type { AlertsView, DeliveriesView, NewWebhookView, WebhooksView, WebhookV
 
 export function projectAlerts(from: AlertsView): AlertsView {
   return {
-    rows: from.rows.map((a) => ({ alert_id: a.alert_id, kind: a.kind, severity: a.severity, subject: a.subject, message: a.message, raised_at: a.raised_at, ended_at: a.ended_at })),
+    rows: from.rows.map((a) => ({
+      alert_id: a.alert_id,
+      kind: a.kind,
+      severity: a.severity,
+      subject: a.subject,
+      message: a.message,
+      raised_at: a.raised_at,
+      ended_at: a.ended_at,
+    })),
     next_cursor: from.next_cursor,
   };
 }
@@ -20,7 +28,10 @@ export function projectWebhook(from: WebhookView): WebhookView {
 }
 
 export const projectWebhooks = (from: WebhooksView): WebhooksView => ({ rows: from.rows.map(projectWebhook) });
-export const projectNewWebhook = (from: NewWebhookView): NewWebhookView => ({ ...projectWebhook(from), secret: from.secret });
+export const projectNewWebhook = (from: NewWebhookView): NewWebhookView => ({
+  ...projectWebhook(from),
+  secret: from.secret,
+});
 
 export function projectDeliveries(from: DeliveriesView): DeliveriesView {
   return {

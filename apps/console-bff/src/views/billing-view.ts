@@ -22,7 +22,12 @@ export function projectStatement(from: StatementView): StatementView {
       overage_picousd_per_token: s.overage_picousd_per_token,
       overage_nanousd: s.overage_nanousd,
     })),
-    usage: from.usage.map((u) => ({ model: u.model, calls: u.calls, tokens: u.tokens, value_nanousd: u.value_nanousd })),
+    usage: from.usage.map((u) => ({
+      model: u.model,
+      calls: u.calls,
+      tokens: u.tokens,
+      value_nanousd: u.value_nanousd,
+    })),
     fee_nanousd: from.fee_nanousd,
     allotment_tokens: from.allotment_tokens,
     used_tokens: from.used_tokens,
@@ -41,16 +46,31 @@ export function projectBilling(from: BillingView, mayWrite: boolean): BillingVie
   const { plan, overage_cap: cap, forecast } = from;
   return {
     version: from.version,
-    plan: { id: plan.id, name: plan.name, fee_nanousd: plan.fee_nanousd, allotment_tokens: plan.allotment_tokens, overage_picousd_per_token: plan.overage_picousd_per_token },
+    plan: {
+      id: plan.id,
+      name: plan.name,
+      fee_nanousd: plan.fee_nanousd,
+      allotment_tokens: plan.allotment_tokens,
+      overage_picousd_per_token: plan.overage_picousd_per_token,
+    },
     statement: projectStatement(from.statement),
-    overage_cap: { nanousd: cap.nanousd, source: cap.source, refuses_at_tokens: cap.refuses_at_tokens, editable: cap.editable && mayWrite },
+    overage_cap: {
+      nanousd: cap.nanousd,
+      source: cap.source,
+      refuses_at_tokens: cap.refuses_at_tokens,
+      editable: cap.editable && mayWrite,
+    },
     forecast:
       forecast === null
         ? null
         : {
             method: forecast.method,
             tokens: { low: forecast.tokens.low, expected: forecast.tokens.expected, high: forecast.tokens.high },
-            total_nanousd: { low: forecast.total_nanousd.low, expected: forecast.total_nanousd.expected, high: forecast.total_nanousd.high },
+            total_nanousd: {
+              low: forecast.total_nanousd.low,
+              expected: forecast.total_nanousd.expected,
+              high: forecast.total_nanousd.high,
+            },
             cap_reached_at: forecast.cap_reached_at,
           },
     months: [...from.months],

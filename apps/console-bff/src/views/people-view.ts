@@ -1,4 +1,15 @@
-import { ROLE_PERMISSIONS, type KeysView, type MembersView, type NewKeyView, type CreateKeyResponse, type NewMemberView, type Principal, type SessionView, type TenantKeys, type CustomerLimits } from '@sluice/contracts';
+import {
+  ROLE_PERMISSIONS,
+  type KeysView,
+  type MembersView,
+  type NewKeyView,
+  type CreateKeyResponse,
+  type NewMemberView,
+  type Principal,
+  type SessionView,
+  type TenantKeys,
+  type CustomerLimits,
+} from '@sluice/contracts';
 import type { Sight } from '../routes/scoped-route.ts';
 
 export function projectSession(principal: Principal): SessionView {
@@ -14,13 +25,27 @@ export function projectSession(principal: Principal): SessionView {
 
 export function projectMembers(from: MembersView): MembersView {
   return {
-    rows: from.rows.map((m) => ({ member_id: m.member_id, email: m.email, role: m.role, status: m.status, you: m.you, expires_at: m.expires_at })),
+    rows: from.rows.map((m) => ({
+      member_id: m.member_id,
+      email: m.email,
+      role: m.role,
+      status: m.status,
+      you: m.you,
+      expires_at: m.expires_at,
+    })),
     roles: from.roles.map((r) => ({ role: r.role, permissions: [...r.permissions] })),
   };
 }
 
 export function projectNewMember(from: NewMemberView): NewMemberView {
-  return { member_id: from.member_id, email: from.email, role: from.role, status: from.status, invitation: from.invitation, expires_at: from.expires_at };
+  return {
+    member_id: from.member_id,
+    email: from.email,
+    role: from.role,
+    status: from.status,
+    invitation: from.invitation,
+    expires_at: from.expires_at,
+  };
 }
 
 export function projectKeys(from: TenantKeys, nowMs: number, sight: Sight): KeysView {
@@ -46,7 +71,10 @@ type KeyLimits = NonNullable<TenantKeys['rows'][number]['limits']>;
 function projectKeyLimits(from: KeyLimits, sight: Sight): CustomerLimits {
   const { requests, tokens, concurrency } = from;
   return {
-    requests: requests === undefined ? null : { per_second: requests.perSecond ?? null, per_minute: requests.perMinute ?? null, burst: requests.burst },
+    requests:
+      requests === undefined
+        ? null
+        : { per_second: requests.perSecond ?? null, per_minute: requests.perMinute ?? null, burst: requests.burst },
     tokens: tokens === undefined ? null : { per_minute: tokens.perMinute },
     concurrency: concurrency === undefined ? null : { in_flight: concurrency.inFlight, queued: concurrency.queued },
     quotas: from.quotas

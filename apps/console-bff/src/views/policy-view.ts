@@ -18,20 +18,31 @@ function fields(from: unknown, shape: Readonly<Record<string, Copy>>): Record<st
   return out;
 }
 
-const group = (shape: Readonly<Record<string, Copy>>): Copy => (value: unknown) => fields(value, shape);
-const list = (copy: Copy): Copy => (values: readonly unknown[]) => values.map((value) => copy(value as never));
+const group =
+  (shape: Readonly<Record<string, Copy>>): Copy =>
+  (value: unknown) =>
+    fields(value, shape);
+const list =
+  (copy: Copy): Copy =>
+  (values: readonly unknown[]) =>
+    values.map((value) => copy(value as never));
 /** By names of the customer's own choice. */
 const named =
   (copy: Copy, is: (value: unknown) => boolean): Copy =>
   (values: Readonly<Record<string, unknown>>) =>
-    Object.fromEntries(Object.entries(values).flatMap(([name, value]) => (is(value) ? [[name, copy(value as never)]] : [])));
+    Object.fromEntries(
+      Object.entries(values).flatMap(([name, value]) => (is(value) ? [[name, copy(value as never)]] : [])),
+    );
 const isText = (value: unknown): boolean => typeof value === 'string';
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
 
 const quota = group({
   id: plain,
   meter: plain,
-  span: (span: QuotaWindow['span']) => (span.kind === 'rolling' ? fields(span, { kind: plain, seconds: plain, steps: plain }) : fields(span, { kind: plain, period: plain, timeZone: plain })),
+  span: (span: QuotaWindow['span']) =>
+    span.kind === 'rolling'
+      ? fields(span, { kind: plain, seconds: plain, steps: plain })
+      : fields(span, { kind: plain, period: plain, timeZone: plain }),
   limit: plain,
   mode: plain,
   alertAtPercent: list(plain),
@@ -81,6 +92,12 @@ export function projectPolicy(from: PolicyView): PolicyView {
     override: projectOverride(from.override),
     effective: fields(from.effective, POLICY) as CustomerPolicy,
     plan: { id: from.plan.id, policy: fields(from.plan.policy, POLICY) as CustomerPolicy },
-    fields: from.fields.map((f) => ({ path: f.path, source: f.source, rule: f.rule, editable: f.editable, note: f.note })),
+    fields: from.fields.map((f) => ({
+      path: f.path,
+      source: f.source,
+      rule: f.rule,
+      editable: f.editable,
+      note: f.note,
+    })),
   };
 }

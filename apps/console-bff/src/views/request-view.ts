@@ -19,7 +19,15 @@ export function projectRequest(from: RequestView, sight: Sight): RequestView {
     overhead_us: from.overhead_us,
     // The customer's own words, by their own keys.
     tags: Object.fromEntries(Object.entries(from.tags).filter(([, value]) => typeof value === 'string')),
-    attempts: from.attempts.map((a) => ({ provider: a.provider, model: a.model, outcome: a.outcome, status: a.status, queue_ms: a.queue_ms, ttfb_ms: a.ttfb_ms, duration_ms: a.duration_ms })),
+    attempts: from.attempts.map((a) => ({
+      provider: a.provider,
+      model: a.model,
+      outcome: a.outcome,
+      status: a.status,
+      queue_ms: a.queue_ms,
+      ttfb_ms: a.ttfb_ms,
+      duration_ms: a.duration_ms,
+    })),
   };
 }
 

@@ -20,14 +20,36 @@ export function Account() {
           {(data) => (
             <div className="scroll-x">
               <table className="cards">
-                <thead><tr><th>Where</th><th>Since</th><th>Last used</th><th>Ends</th><th><span className="visually-hidden">Actions</span></th></tr></thead>
+                <thead>
+                  <tr>
+                    <th>Where</th>
+                    <th>Since</th>
+                    <th>Last used</th>
+                    <th>Ends</th>
+                    <th>
+                      <span className="visually-hidden">Actions</span>
+                    </th>
+                  </tr>
+                </thead>
                 <tbody>
                   {data.rows.map((row) => (
                     <tr key={row.session_id}>
-                      <td><span className="break" title={row.agent ?? undefined}>{programInWords(row.agent)}</span> {row.current && <Badge tone="good">this one</Badge>}<div className="muted">{row.address ?? ''}</div></td>
-                      <td data-label="Since"><Instant at={row.created_at} /></td>
-                      <td data-label="Last used"><Instant at={row.last_used_at} /></td>
-                      <td data-label="Ends"><Instant at={row.expires_at} /></td>
+                      <td>
+                        <span className="break" title={row.agent ?? undefined}>
+                          {programInWords(row.agent)}
+                        </span>{' '}
+                        {row.current && <Badge tone="good">this one</Badge>}
+                        <div className="muted">{row.address ?? ''}</div>
+                      </td>
+                      <td data-label="Since">
+                        <Instant at={row.created_at} />
+                      </td>
+                      <td data-label="Last used">
+                        <Instant at={row.last_used_at} />
+                      </td>
+                      <td data-label="Ends">
+                        <Instant at={row.expires_at} />
+                      </td>
                       <td className="row-actions">
                         {!row.current && (
                           <Confirm

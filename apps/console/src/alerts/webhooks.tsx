@@ -16,7 +16,11 @@ export function Webhooks({ slug }: { slug: string }) {
   const queryClient = useQueryClient();
   const [made, setMade] = useState<NewWebhookView>();
   const [adding, setAdding] = useState(false);
-  const webhooks = useQuery({ queryKey: ['webhooks', slug], queryFn: () => consoleApi.webhooks(slug), refetchInterval: 15_000 });
+  const webhooks = useQuery({
+    queryKey: ['webhooks', slug],
+    queryFn: () => consoleApi.webhooks(slug),
+    refetchInterval: 15_000,
+  });
   const reload = () => queryClient.invalidateQueries({ queryKey: ['webhooks', slug] });
   return (
     <>
@@ -28,7 +32,13 @@ export function Webhooks({ slug }: { slug: string }) {
       <Panel
         title="Webhooks"
         note="Each alert is sent as JSON, signed, and sent again when the receiver does not answer with success."
-        actions={!adding && <button type="button" onClick={() => setAdding(true)}>Add a webhook</button>}
+        actions={
+          !adding && (
+            <button type="button" onClick={() => setAdding(true)}>
+              Add a webhook
+            </button>
+          )
+        }
       >
         {adding && (
           <WebhookForm
@@ -42,7 +52,17 @@ export function Webhooks({ slug }: { slug: string }) {
           />
         )}
         <Loaded query={webhooks}>
-          {(data) => (data.rows.length === 0 ? <Empty title="No webhooks">Alerts are shown here only.</Empty> : <div className="cards-list">{data.rows.map((row) => <Webhook key={row.webhook_id} slug={slug} webhook={row} onChanged={reload} />)}</div>)}
+          {(data) =>
+            data.rows.length === 0 ? (
+              <Empty title="No webhooks">Alerts are shown here only.</Empty>
+            ) : (
+              <div className="cards-list">
+                {data.rows.map((row) => (
+                  <Webhook key={row.webhook_id} slug={slug} webhook={row} onChanged={reload} />
+                ))}
+              </div>
+            )
+          }
         </Loaded>
       </Panel>
     </>
@@ -60,21 +80,48 @@ function Webhook({ slug, webhook, onChanged }: { slug: string; webhook: WebhookV
       await Promise.all([queryClient.invalidateQueries({ queryKey: ['deliveries', slug, id] }), onChanged()]);
     },
   });
-  const toggle = useMutation({ mutationFn: () => consoleApi.saveWebhook(slug, id, { url, kinds, enabled: !enabled }), onSuccess: onChanged });
+  const toggle = useMutation({
+    mutationFn: () => consoleApi.saveWebhook(slug, id, { url, kinds, enabled: !enabled }),
+    onSuccess: onChanged,
+  });
   const failed = test.error ?? toggle.error;
   return (
     <article className="card" aria-label={`Webhook ${url}`}>
       <div className="row">
         <strong className="break grow">{url}</strong>
         {!enabled && <Badge tone="warn">paused</Badge>}
-        {last !== null && <span className="muted">last: <Badge tone={DELIVERY_TONES[last.state]}>{last.state}</Badge> <Instant at={last.at} /></span>}
+        {last !== null && (
+          <span className="muted">
+            last: <Badge tone={DELIVERY_TONES[last.state]}>{last.state}</Badge> <Instant at={last.at} />
+          </span>
+        )}
       </div>
-      <p className="muted">{kinds === null ? 'All alerts.' : `${kinds.length === 1 ? 'One kind' : `${kinds.length} kinds`} of alert: ${kinds.join(', ')}.`}</p>
+      <p className="muted">
+        {kinds === null
+          ? 'All alerts.'
+          : `${kinds.length === 1 ? 'One kind' : `${kinds.length} kinds`} of alert: ${kinds.join(', ')}.`}
+      </p>
       <div className="actions">
-        <button type="button" disabled={test.isPending} onClick={() => test.mutate()}>{test.isPending ? 'Sending …' : 'Send a test'}</button>
-        <button type="button" aria-expanded={open === 'log'} onClick={() => setOpen(open === 'log' ? 'nothing' : 'log')}>What was sent</button>
-        <button type="button" aria-expanded={open === 'form'} onClick={() => setOpen(open === 'form' ? 'nothing' : 'form')}>Change</button>
-        <button type="button" disabled={toggle.isPending} onClick={() => toggle.mutate()}>{enabled ? 'Pause' : 'Resume'}</button>
+        <button type="button" disabled={test.isPending} onClick={() => test.mutate()}>
+          {test.isPending ? 'Sending …' : 'Send a test'}
+        </button>
+        <button
+          type="button"
+          aria-expanded={open === 'log'}
+          onClick={() => setOpen(open === 'log' ? 'nothing' : 'log')}
+        >
+          What was sent
+        </button>
+        <button
+          type="button"
+          aria-expanded={open === 'form'}
+          onClick={() => setOpen(open === 'form' ? 'nothing' : 'form')}
+        >
+          Change
+        </button>
+        <button type="button" disabled={toggle.isPending} onClick={() => toggle.mutate()}>
+          {enabled ? 'Pause' : 'Resume'}
+        </button>
         <Confirm
           verb="Remove"
           name={`Remove the webhook ${url}`}
@@ -86,7 +133,11 @@ function Webhook({ slug, webhook, onChanged }: { slug: string; webhook: WebhookV
           }}
         />
       </div>
-      {failed !== null && <p className="notice bad" role="alert">{failed.message}</p>}
+      {failed !== null && (
+        <p className="notice bad" role="alert">
+          {failed.message}
+        </p>
+      )}
       {open === 'log' && <Deliveries slug={slug} id={id} />}
       {open === 'form' && (
         <WebhookForm

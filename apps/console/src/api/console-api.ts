@@ -68,15 +68,18 @@ export const consoleApi = {
   endSession: (id: string) => body<void>(one('/api/sessions', id), remove),
 
   overview: (workspace: string) => body<OverviewView>(at('/api/overview', { workspace })),
-  series: (workspace: string, metric: SeriesView['metric'], from: string, to: string, points: number) => body<SeriesView>(at('/api/series', { workspace, metric, from, to, points })),
+  series: (workspace: string, metric: SeriesView['metric'], from: string, to: string, points: number) =>
+    body<SeriesView>(at('/api/series', { workspace, metric, from, to, points })),
   usage: (workspace: string, query: UsageQuery) => body<UsageView>(at('/api/usage', { workspace, ...query })),
   usageCsvUrl: (workspace: string, query: UsageQuery) => at('/api/usage', { workspace, ...query, format: 'csv' }),
-  requests: (workspace: string, filters: RequestFilters, cursor: string | null) => body<RequestsView>(at('/api/requests', { workspace, ...filters, cursor })),
+  requests: (workspace: string, filters: RequestFilters, cursor: string | null) =>
+    body<RequestsView>(at('/api/requests', { workspace, ...filters, cursor })),
   request: (workspace: string, id: string) => body<RequestView>(at(one('/api/requests', id), { workspace })),
   models: (workspace: string) => body<ModelsView>(at('/api/models', { workspace })),
 
   keys: (workspace: string) => body<KeysView>(at('/api/keys', { workspace })),
-  createKey: (workspace: string, key: NewKeyRequest) => body<NewKeyView>(at('/api/keys', { workspace }), json('POST', key)),
+  createKey: (workspace: string, key: NewKeyRequest) =>
+    body<NewKeyView>(at('/api/keys', { workspace }), json('POST', key)),
   revokeKey: (workspace: string, keyId: string) => body<void>(at(one('/api/keys', keyId), { workspace }), remove),
 
   policy: (workspace: string) => body<PolicyView>(at('/api/policy', { workspace })),
@@ -84,22 +87,31 @@ export const consoleApi = {
     body<PolicyView>(at('/api/policy', { workspace }), json('PUT', override, { 'if-match': `"${version}"` })),
 
   members: (workspace: string) => body<MembersView>(at('/api/members', { workspace })),
-  addMember: (workspace: string, member: NewMemberRequest) => body<NewMemberView>(at('/api/members', { workspace }), json('POST', member)),
-  changeRole: (workspace: string, id: string, role: MemberRequest['role']) => body<void>(at(one('/api/members', id), { workspace }), json('PUT', { role })),
+  addMember: (workspace: string, member: NewMemberRequest) =>
+    body<NewMemberView>(at('/api/members', { workspace }), json('POST', member)),
+  changeRole: (workspace: string, id: string, role: MemberRequest['role']) =>
+    body<void>(at(one('/api/members', id), { workspace }), json('PUT', { role })),
   removeMember: (workspace: string, id: string) => body<void>(at(one('/api/members', id), { workspace }), remove),
 
   billing: (workspace: string) => body<BillingView>(at('/api/billing', { workspace })),
-  saveBilling: (workspace: string, change: BillingRequest, version: number) => body<BillingView>(at('/api/billing', { workspace }), json('PUT', change, { 'if-match': `"${version}"` })),
-  statementUrl: (workspace: string, month: string, format: 'csv' | 'json') => at('/api/billing/statement', { workspace, month, format }),
+  saveBilling: (workspace: string, change: BillingRequest, version: number) =>
+    body<BillingView>(at('/api/billing', { workspace }), json('PUT', change, { 'if-match': `"${version}"` })),
+  statementUrl: (workspace: string, month: string, format: 'csv' | 'json') =>
+    at('/api/billing/statement', { workspace, month, format }),
 
   alerts: (workspace: string, cursor: string | null) => body<AlertsView>(at('/api/alerts', { workspace, cursor })),
   webhooks: (workspace: string) => body<WebhooksView>(at('/api/webhooks', { workspace })),
-  createWebhook: (workspace: string, webhook: WebhookRequest) => body<NewWebhookView>(at('/api/webhooks', { workspace }), json('POST', webhook)),
-  saveWebhook: (workspace: string, id: string, webhook: WebhookRequest) => body<WebhookView>(at(one('/api/webhooks', id), { workspace }), json('PUT', webhook)),
+  createWebhook: (workspace: string, webhook: WebhookRequest) =>
+    body<NewWebhookView>(at('/api/webhooks', { workspace }), json('POST', webhook)),
+  saveWebhook: (workspace: string, id: string, webhook: WebhookRequest) =>
+    body<WebhookView>(at(one('/api/webhooks', id), { workspace }), json('PUT', webhook)),
   removeWebhook: (workspace: string, id: string) => body<void>(at(one('/api/webhooks', id), { workspace }), remove),
-  testWebhook: (workspace: string, id: string) => body<DeliveriesView>(at(`${one('/api/webhooks', id)}/test`, { workspace }), json('POST', {})),
-  deliveries: (workspace: string, id: string) => body<DeliveriesView>(at(`${one('/api/webhooks', id)}/deliveries`, { workspace })),
+  testWebhook: (workspace: string, id: string) =>
+    body<DeliveriesView>(at(`${one('/api/webhooks', id)}/test`, { workspace }), json('POST', {})),
+  deliveries: (workspace: string, id: string) =>
+    body<DeliveriesView>(at(`${one('/api/webhooks', id)}/deliveries`, { workspace })),
 
   /** The stream as it comes. A refusal of the gateway is a Response as well, so that its headers can be read. */
-  playground: (workspace: string, call: PlaygroundRequest, signal: AbortSignal) => fetch(at('/api/playground', { workspace }), { ...json('POST', call), signal }),
+  playground: (workspace: string, call: PlaygroundRequest, signal: AbortSignal) =>
+    fetch(at('/api/playground', { workspace }), { ...json('POST', call), signal }),
 };

@@ -18,7 +18,16 @@ export class ApiError extends Error {
   /** The whole answer as it came. */
   readonly body: unknown;
 
-  constructor(status: number, message: string, told: { fields?: readonly FieldFault[]; retryAfterS?: number | undefined; requestId?: string | undefined; body?: unknown } = {}) {
+  constructor(
+    status: number,
+    message: string,
+    told: {
+      fields?: readonly FieldFault[];
+      retryAfterS?: number | undefined;
+      requestId?: string | undefined;
+      body?: unknown;
+    } = {},
+  ) {
     super(message);
     this.status = status;
     this.fields = told.fields ?? [];
@@ -61,7 +70,9 @@ export async function send(path: string, init: RequestInit = {}): Promise<Respon
 
 async function readProblem(res: Response): Promise<ApiError> {
   const body = ((await res.json().catch(() => undefined)) ?? {}) as Partial<Problem>;
-  const sentence = [body.title ?? `The server answered ${res.status}`, body.detail].filter((part) => part !== undefined && part !== '').map((part) => String(part).replace(/\.$/, ''));
+  const sentence = [body.title ?? `The server answered ${res.status}`, body.detail]
+    .filter((part) => part !== undefined && part !== '')
+    .map((part) => String(part).replace(/\.$/, ''));
   const wait = Number(res.headers?.get('retry-after') ?? NaN);
   return new ApiError(res.status, `${sentence.join('. ')}.`, {
     fields: body.errors ?? [],
@@ -72,12 +83,18 @@ async function readProblem(res: Response): Promise<ApiError> {
 }
 
 /** `init` of a call with a JSON body. */
-export function json(method: 'POST' | 'PUT' | 'PATCH', body: unknown, headers: Record<string, string> = {}): RequestInit {
+export function json(
+  method: 'POST' | 'PUT' | 'PATCH',
+  body: unknown,
+  headers: Record<string, string> = {},
+): RequestInit {
   return { method, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) };
 }
 
 /** A path with its query; what is undefined or empty is left out. */
 export function at(path: string, params: Readonly<Record<string, string | number | undefined | null>>): string {
-  const given = Object.entries(params).flatMap(([name, value]) => (value === undefined || value === null || value === '' ? [] : [[name, String(value)]]));
+  const given = Object.entries(params).flatMap(([name, value]) =>
+    value === undefined || value === null || value === '' ? [] : [[name, String(value)]],
+  );
   return `${path}?${new URLSearchParams(given).toString()}`;
 }

@@ -30,25 +30,70 @@ export function CapForm({ slug, data, mayWrite }: { slug: string; data: BillingV
   return (
     <form className="stack" onSubmit={submit}>
       <p>
-        {cap.nanousd === null ? 'There is no cap.' : <>The cap is <strong><Money nano={cap.nanousd} /></strong>, {cap.source === 'customer' ? 'set by you' : 'as the plan has it'}.</>}
-        {cap.refuses_at_tokens !== null && <span className="muted num"> Calls are refused from {formatCount(cap.refuses_at_tokens)} tokens in the month on.</span>}
+        {cap.nanousd === null ? (
+          'There is no cap.'
+        ) : (
+          <>
+            The cap is{' '}
+            <strong>
+              <Money nano={cap.nanousd} />
+            </strong>
+            , {cap.source === 'customer' ? 'set by you' : 'as the plan has it'}.
+          </>
+        )}
+        {cap.refuses_at_tokens !== null && (
+          <span className="muted num">
+            {' '}
+            Calls are refused from {formatCount(cap.refuses_at_tokens)} tokens in the month on.
+          </span>
+        )}
       </p>
-      {!mayWrite && <p className="muted">To change it you need the permission <code>billing:write</code> (finance or admin).</p>}
+      {!mayWrite && (
+        <p className="muted">
+          To change it you need the permission <code>billing:write</code> (finance or admin).
+        </p>
+      )}
       {mayWrite && !cap.editable && <p className="muted">Your plan does not let you change it.</p>}
       {mayWrite && cap.editable && (
         <>
-          <Field label="New cap, dollars a month" error={save.error} path="overage_cap_nanousd" fault={tried && typeof amount === 'string' ? amount : undefined}>
-            {(props) => <input {...props} className="amount" inputMode="decimal" value={text} onChange={(e) => setText(e.target.value)} />}
+          <Field
+            label="New cap, dollars a month"
+            error={save.error}
+            path="overage_cap_nanousd"
+            fault={tried && typeof amount === 'string' ? amount : undefined}
+          >
+            {(props) => (
+              <input
+                {...props}
+                className="amount"
+                inputMode="decimal"
+                value={text}
+                onChange={(e) => setText(e.target.value)}
+              />
+            )}
           </Field>
-          {save.isError && !overtaken && <p className="notice bad" role="alert">{save.error.message}</p>}
+          {save.isError && !overtaken && (
+            <p className="notice bad" role="alert">
+              {save.error.message}
+            </p>
+          )}
           {overtaken && (
             <p className="notice warn" role="alert">
-              Somebody changed the cap while you were here. <button type="button" onClick={() => void queryClient.invalidateQueries({ queryKey: ['billing', slug] })}>Show the current one</button>
+              Somebody changed the cap while you were here.{' '}
+              <button type="button" onClick={() => void queryClient.invalidateQueries({ queryKey: ['billing', slug] })}>
+                Show the current one
+              </button>
             </p>
           )}
           <div className="actions">
-            <button className="primary" disabled={save.isPending}>{save.isPending ? 'Saving …' : 'Save cap'}</button>
-            {cap.source === 'customer' && <button type="button" disabled={save.isPending} onClick={() => save.mutate(null)}>Go back to the plan’s</button>}
+            <button className="primary" disabled={save.isPending}>
+              {save.isPending ? 'Saving …' : 'Save cap'}
+            </button>
+            {cap.source === 'customer' && (
+              <button type="button" disabled={save.isPending} onClick={() => save.mutate(null)}>
+                Go back to the plan’s
+              </button>
+            )}
           </div>
         </>
       )}

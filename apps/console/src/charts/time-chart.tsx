@@ -35,7 +35,10 @@ export function TimeChart(props: TimeChartProps) {
   const [at, setAt] = useState<number>();
   const plotWidth = width - LEFT;
   const step = plotWidth / Math.max(1, slots.length);
-  const highest = kind === 'bars' ? slots.map((_, slot) => series.reduce((sum, { values }) => sum + (values[slot] ?? 0), 0)) : series.flatMap(({ values }) => values.map((value) => value ?? 0));
+  const highest =
+    kind === 'bars'
+      ? slots.map((_, slot) => series.reduce((sum, { values }) => sum + (values[slot] ?? 0), 0))
+      : series.flatMap(({ values }) => values.map((value) => value ?? 0));
   const top = niceTop(Math.max(0, ...highest));
   const y = (value: number): number => TOP + plotHeight - (value / top) * plotHeight;
 
@@ -48,26 +51,57 @@ export function TimeChart(props: TimeChartProps) {
   return (
     <div>
       <div className="chart-box" ref={ref}>
-        <svg className="time-chart" viewBox={`0 0 ${width} ${HEIGHT}`} role="img" aria-label={`${label}. ${summary(props)} The figures are in the table below.`} onPointerMove={point} onPointerLeave={() => setAt(undefined)}>
+        <svg
+          className="time-chart"
+          viewBox={`0 0 ${width} ${HEIGHT}`}
+          role="img"
+          aria-label={`${label}. ${summary(props)} The figures are in the table below.`}
+          onPointerMove={point}
+          onPointerLeave={() => setAt(undefined)}
+        >
           {[0, 0.5, 1].map((share) => (
             <g key={share}>
               <line className="grid" x1={LEFT} x2={width} y1={y(top * share)} y2={y(top * share)} />
-              <text x={LEFT - 8} y={y(top * share) + 4} textAnchor="end">{format(top * share)}</text>
+              <text x={LEFT - 8} y={y(top * share) + 4} textAnchor="end">
+                {format(top * share)}
+              </text>
             </g>
           ))}
           {labelIndexes(slots.length, Math.max(2, Math.floor(plotWidth / 90))).map((slot) => (
-            <text key={slot} x={LEFT + step * (slot + 0.5)} y={HEIGHT - 6} textAnchor={slot === 0 && step < 60 ? 'start' : 'middle'}>{slots[slot]}</text>
+            <text
+              key={slot}
+              x={LEFT + step * (slot + 0.5)}
+              y={HEIGHT - 6}
+              textAnchor={slot === 0 && step < 60 ? 'start' : 'middle'}
+            >
+              {slots[slot]}
+            </text>
           ))}
           {kind === 'bars'
             ? slots.map((name, slot) => <Stack key={name} slot={slot} series={series} step={step} y={y} />)
-            : series.map(({ name, values }, index) => <Line key={name} index={index} values={values} step={step} y={y} />)}
-          {at !== undefined && <line className="cursor" x1={LEFT + step * (at + 0.5)} x2={LEFT + step * (at + 0.5)} y1={TOP} y2={TOP + plotHeight} />}
+            : series.map(({ name, values }, index) => (
+                <Line key={name} index={index} values={values} step={step} y={y} />
+              ))}
+          {at !== undefined && (
+            <line
+              className="cursor"
+              x1={LEFT + step * (at + 0.5)}
+              x2={LEFT + step * (at + 0.5)}
+              y1={TOP}
+              y2={TOP + plotHeight}
+            />
+          )}
         </svg>
         {at !== undefined && <Reading {...props} at={at} right={at < slots.length / 2} />}
       </div>
       {series.length > 1 && (
         <ul className="legend">
-          {series.map(({ name }, index) => <li key={name}><span className={`swatch s${index}`} aria-hidden="true" />{name}</li>)}
+          {series.map(({ name }, index) => (
+            <li key={name}>
+              <span className={`swatch s${index}`} aria-hidden="true" />
+              {name}
+            </li>
+          ))}
         </ul>
       )}
       <ChartTable {...props} />
@@ -75,29 +109,64 @@ export function TimeChart(props: TimeChartProps) {
   );
 }
 
-function Stack({ slot, series, step, y }: { slot: number; series: readonly ChartSeries[]; step: number; y: (value: number) => number }) {
+function Stack({
+  slot,
+  series,
+  step,
+  y,
+}: {
+  slot: number;
+  series: readonly ChartSeries[];
+  step: number;
+  y: (value: number) => number;
+}) {
   let base = 0;
   return series.map(({ name, values }, index) => {
     const value = values[slot] ?? 0;
     if (value <= 0) return null;
     const bottom = y(base);
     base += value;
-    return <rect key={name} className={`s${index}`} x={LEFT + step * (slot + 0.14)} width={step * 0.72} y={y(base)} height={Math.max(0.5, bottom - y(base))} />;
+    return (
+      <rect
+        key={name}
+        className={`s${index}`}
+        x={LEFT + step * (slot + 0.14)}
+        width={step * 0.72}
+        y={y(base)}
+        height={Math.max(0.5, bottom - y(base))}
+      />
+    );
   });
 }
 
 /** Unbroken runs of a series; a value between two gaps is a dot. */
-function Line({ index, values, step, y }: { index: number; values: readonly (number | null)[]; step: number; y: (value: number) => number }) {
+function Line({
+  index,
+  values,
+  step,
+  y,
+}: {
+  index: number;
+  values: readonly (number | null)[];
+  step: number;
+  y: (value: number) => number;
+}) {
   const runs: string[][] = [[]];
   values.forEach((value, slot) => {
     if (value === null) runs.push([]);
     else runs.at(-1)?.push(`${(LEFT + step * (slot + 0.5)).toFixed(1)},${y(value).toFixed(1)}`);
   });
-  return runs.filter((run) => run.length > 0).map((run) => {
-    const [first = '0,0'] = run;
-    const [x, cy] = first.split(',');
-    return run.length === 1 ? <circle key={first} className={`dot s${index}`} cx={x} cy={cy} r="2.5" /> : <polyline key={first} className={`line s${index}`} points={run.join(' ')} />;
-  });
+  return runs
+    .filter((run) => run.length > 0)
+    .map((run) => {
+      const [first = '0,0'] = run;
+      const [x, cy] = first.split(',');
+      return run.length === 1 ? (
+        <circle key={first} className={`dot s${index}`} cx={x} cy={cy} r="2.5" />
+      ) : (
+        <polyline key={first} className={`line s${index}`} points={run.join(' ')} />
+      );
+    });
 }
 
 function Reading({ slots, series, format, at, right }: TimeChartProps & { at: number; right: boolean }) {
@@ -107,7 +176,10 @@ function Reading({ slots, series, format, at, right }: TimeChartProps & { at: nu
       <dl>
         {series.map(({ name, values }, index) => (
           <div key={name} style={{ display: 'contents' }}>
-            <dt><span className={`swatch s${index}`} />{name}</dt>
+            <dt>
+              <span className={`swatch s${index}`} />
+              {name}
+            </dt>
             <dd className="num">{values[at] === null || values[at] === undefined ? '–' : format(values[at])}</dd>
           </div>
         ))}
@@ -122,12 +194,25 @@ function ChartTable({ label, slots, series, format, slotName }: TimeChartProps) 
       <summary>Show as a table</summary>
       <div tabIndex={0} role="region" aria-label={`${label}, as a table`}>
         <table>
-          <thead><tr><th>{slotName}</th>{series.map(({ name }) => <th key={name} className="num">{name}</th>)}</tr></thead>
+          <thead>
+            <tr>
+              <th>{slotName}</th>
+              {series.map(({ name }) => (
+                <th key={name} className="num">
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
           <tbody>
             {slots.map((slot, row) => (
               <tr key={slot}>
                 <td>{slot}</td>
-                {series.map(({ name, values }) => <td key={name} className="num">{values[row] === null || values[row] === undefined ? '–' : format(values[row])}</td>)}
+                {series.map(({ name, values }) => (
+                  <td key={name} className="num">
+                    {values[row] === null || values[row] === undefined ? '–' : format(values[row])}
+                  </td>
+                ))}
               </tr>
             ))}
           </tbody>
@@ -139,6 +224,8 @@ function ChartTable({ label, slots, series, format, slotName }: TimeChartProps) 
 
 function summary({ slots, series, format }: TimeChartProps): string {
   if (slots.length === 0) return 'Nothing in this time.';
-  const highest = series.map(({ name, values }) => `${name} at most ${format(Math.max(0, ...values.map((value) => value ?? 0)))}`);
+  const highest = series.map(
+    ({ name, values }) => `${name} at most ${format(Math.max(0, ...values.map((value) => value ?? 0)))}`,
+  );
   return `From ${slots[0]} to ${slots.at(-1)}: ${highest.join(', ')}.`;
 }

@@ -1,6 +1,9 @@
 import { useEffect, useRef, useState, type RefObject } from 'react';
 
-/** Width of an element in CSS pixels as it changes, so that a chart's words keep their size; `otherwise` until it is known. */
+/**
+ * Width of an element in CSS pixels as it changes, so that a chart's words keep their size; `otherwise` until it is
+ * known.
+ */
 export function useWidth<E extends Element>(otherwise: number): { ref: RefObject<E | null>; width: number } {
   const ref = useRef<E>(null);
   const [width, setWidth] = useState(otherwise);

@@ -32,39 +32,82 @@ export function Keys({ slug }: PageProps) {
   }
   return (
     <>
-      <PageHead title="API keys">A program that holds a key can call models in the name of this workspace, under its limits and on its bill.</PageHead>
+      <PageHead title="API keys">
+        A program that holds a key can call models in the name of this workspace, under its limits and on its bill.
+      </PageHead>
       {made !== undefined && (
-        <OnceSecret title={`The key “${made.view.name}” is ready`} secret={made.view.key} onDone={() => setMade(undefined)}>
+        <OnceSecret
+          title={`The key “${made.view.name}” is ready`}
+          secret={made.view.key}
+          onDone={() => setMade(undefined)}
+        >
           {made.replaces !== undefined && (
             <p>
-              The old key <code>{made.replaces.key_id}</code> still works. Put the new one in its place everywhere, then revoke the old one in the list below.
+              The old key <code>{made.replaces.key_id}</code> still works. Put the new one in its place everywhere, then
+              revoke the old one in the list below.
             </p>
           )}
         </OnceSecret>
       )}
-      <Panel title="New key"><NewKeyForm slug={slug} onMade={(view) => show({ view })} /></Panel>
+      <Panel title="New key">
+        <NewKeyForm slug={slug} onMade={(view) => show({ view })} />
+      </Panel>
       <Panel title="Keys">
         <Loaded query={keys}>
-          {(data) => (data.rows.length === 0 ? <Empty title="No keys yet">Make the first one above.</Empty> : <KeyTable slug={slug} rows={data.rows} onMade={show} onRevoked={reload} />)}
+          {(data) =>
+            data.rows.length === 0 ? (
+              <Empty title="No keys yet">Make the first one above.</Empty>
+            ) : (
+              <KeyTable slug={slug} rows={data.rows} onMade={show} onRevoked={reload} />
+            )
+          }
         </Loaded>
       </Panel>
     </>
   );
 }
 
-function KeyTable({ slug, rows, onMade, onRevoked }: { slug: string; rows: readonly Key[]; onMade: (made: Made) => void; onRevoked: () => Promise<void> }) {
+function KeyTable({
+  slug,
+  rows,
+  onMade,
+  onRevoked,
+}: {
+  slug: string;
+  rows: readonly Key[];
+  onMade: (made: Made) => void;
+  onRevoked: () => Promise<void>;
+}) {
   return (
     <div className="scroll-x">
       <table className="cards">
         <thead>
-          <tr><th>Name</th><th>Made</th><th>Expires</th><th>May use</th><th><span className="visually-hidden">Actions</span></th></tr>
+          <tr>
+            <th>Name</th>
+            <th>Made</th>
+            <th>Expires</th>
+            <th>May use</th>
+            <th>
+              <span className="visually-hidden">Actions</span>
+            </th>
+          </tr>
         </thead>
         <tbody>
           {rows.map((row) => (
             <tr key={row.key_id}>
-              <td><strong className="break">{row.name}</strong> <div><code className="muted">{row.key_id}</code></div></td>
-              <td data-label="Made"><Instant at={row.created_at} dayOnly /></td>
-              <td data-label="Expires">{row.expires_at === null ? 'never' : <Instant at={row.expires_at} dayOnly />} {row.expired && <Badge tone="bad">expired</Badge>}</td>
+              <td>
+                <strong className="break">{row.name}</strong>{' '}
+                <div>
+                  <code className="muted">{row.key_id}</code>
+                </div>
+              </td>
+              <td data-label="Made">
+                <Instant at={row.created_at} dayOnly />
+              </td>
+              <td data-label="Expires">
+                {row.expires_at === null ? 'never' : <Instant at={row.expires_at} dayOnly />}{' '}
+                {row.expired && <Badge tone="bad">expired</Badge>}
+              </td>
               <td data-label="May use">
                 <div>{row.allow_models === null ? 'every model' : row.allow_models.join(', ')}</div>
                 {row.allow_addresses !== null && <div className="muted">from {row.allow_addresses.join(', ')}</div>}
@@ -79,7 +122,9 @@ function KeyTable({ slug, rows, onMade, onRevoked }: { slug: string; rows: reado
                     confirm="Make the new key"
                     keep="Not now"
                     plain
-                    act={async () => onMade({ view: await consoleApi.createKey(slug, replacementOf(row, Date.now())), replaces: row })}
+                    act={async () =>
+                      onMade({ view: await consoleApi.createKey(slug, replacementOf(row, Date.now())), replaces: row })
+                    }
                   />
                 )}
                 <Confirm

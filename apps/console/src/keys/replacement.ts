@@ -1,6 +1,9 @@
 import type { KeysView, NewKeyRequest } from '@sluice/contracts';
 
-/** A key that may do what `old` may and lives as long from now on; the limits of a key are not among what a person can set. */
+/**
+ * A key that may do what `old` may and lives as long from now on; the limits of a key are not among what a person
+ * can set.
+ */
 export function replacementOf(old: KeysView['rows'][number], nowMs: number): NewKeyRequest {
   const lifetimeMs = old.expires_at === null ? undefined : Date.parse(old.expires_at) - Date.parse(old.created_at);
   return {

@@ -42,7 +42,13 @@ export function Members({ slug }: PageProps) {
       </Panel>
       <Panel title="Members">
         <Loaded query={members}>
-          {(data) => (data.rows.length === 0 ? <Empty title="Nobody yet" /> : <MemberTable slug={slug} rows={data.rows} onChanged={reload} />)}
+          {(data) =>
+            data.rows.length === 0 ? (
+              <Empty title="Nobody yet" />
+            ) : (
+              <MemberTable slug={slug} rows={data.rows} onChanged={reload} />
+            )
+          }
         </Loaded>
       </Panel>
       <Panel title="What each role may do">
@@ -56,23 +62,55 @@ function Added({ added, onDone }: { added: NewMemberView; onDone: () => void }) 
   if (added.invitation === null) {
     return (
       <div className="notice good failure" role="status">
-        <span>{added.email} is now a member with the role {added.role}, from the next sign-in on.</span>
-        <button type="button" onClick={onDone}>Close</button>
+        <span>
+          {added.email} is now a member with the role {added.role}, from the next sign-in on.
+        </span>
+        <button type="button" onClick={onDone}>
+          Close
+        </button>
       </div>
     );
   }
   // The invitation stands behind the #, so that it reaches no server and no log when the link is opened.
   return (
-    <OnceSecret title={`Send this link to ${added.email}`} secret={`${window.location.origin}/join#${added.invitation}`} onDone={onDone}>
-      <p>Who opens it sets a password and is then a member with the role {added.role}.{added.expires_at !== null && <> It works until <Instant at={added.expires_at} />.</>}</p>
+    <OnceSecret
+      title={`Send this link to ${added.email}`}
+      secret={`${window.location.origin}/join#${added.invitation}`}
+      onDone={onDone}
+    >
+      <p>
+        Who opens it sets a password and is then a member with the role {added.role}.
+        {added.expires_at !== null && (
+          <>
+            {' '}
+            It works until <Instant at={added.expires_at} />.
+          </>
+        )}
+      </p>
     </OnceSecret>
   );
 }
 
-function RoleSelect({ value, onChange, ...rest }: { value: Role; onChange: (role: Role) => void; id?: string; 'aria-label'?: string; disabled?: boolean; 'aria-describedby'?: string | undefined; 'aria-invalid'?: true | undefined }) {
+function RoleSelect({
+  value,
+  onChange,
+  ...rest
+}: {
+  value: Role;
+  onChange: (role: Role) => void;
+  id?: string;
+  'aria-label'?: string;
+  disabled?: boolean;
+  'aria-describedby'?: string | undefined;
+  'aria-invalid'?: true | undefined;
+}) {
   return (
     <select {...rest} value={value} onChange={(event) => onChange(event.target.value as Role)}>
-      {ROLES.map(({ id, says }) => <option key={id} value={id}>{id}: {says}</option>)}
+      {ROLES.map(({ id, says }) => (
+        <option key={id} value={id}>
+          {id}: {says}
+        </option>
+      ))}
     </select>
   );
 }
@@ -94,31 +132,80 @@ function AddMember({ slug, onAdded }: { slug: string; onAdded: (view: NewMemberV
   return (
     <form className="stack" onSubmit={submit}>
       <div className="fields">
-        <Field label="E-mail address" error={add.error} path="email">{(props) => <input {...props} type="email" required value={email} onChange={(e) => setEmail(e.target.value)} />}</Field>
-        <Field label="Role" error={add.error} path="role">{(props) => <RoleSelect {...props} value={role} onChange={setRole} />}</Field>
+        <Field label="E-mail address" error={add.error} path="email">
+          {(props) => (
+            <input {...props} type="email" required value={email} onChange={(e) => setEmail(e.target.value)} />
+          )}
+        </Field>
+        <Field label="Role" error={add.error} path="role">
+          {(props) => <RoleSelect {...props} value={role} onChange={setRole} />}
+        </Field>
       </div>
       <FormFault error={add.error} paths={['email', 'role']} />
-      <div className="actions"><button className="primary" disabled={add.isPending}>{add.isPending ? 'Adding …' : 'Add'}</button></div>
+      <div className="actions">
+        <button className="primary" disabled={add.isPending}>
+          {add.isPending ? 'Adding …' : 'Add'}
+        </button>
+      </div>
     </form>
   );
 }
 
-function MemberTable({ slug, rows, onChanged }: { slug: string; rows: readonly Member[]; onChanged: () => Promise<void> }) {
+function MemberTable({
+  slug,
+  rows,
+  onChanged,
+}: {
+  slug: string;
+  rows: readonly Member[];
+  onChanged: () => Promise<void>;
+}) {
   return (
     <div className="scroll-x">
       <table className="cards">
-        <thead><tr><th>Person</th><th>Role</th><th>State</th><th><span className="visually-hidden">Actions</span></th></tr></thead>
+        <thead>
+          <tr>
+            <th>Person</th>
+            <th>Role</th>
+            <th>State</th>
+            <th>
+              <span className="visually-hidden">Actions</span>
+            </th>
+          </tr>
+        </thead>
         <tbody>
           {rows.map((member) => (
             <tr key={member.member_id}>
-              <td className="break"><strong>{member.email}</strong> {member.you && <span className="muted">(you)</span>}</td>
-              <td data-label="Role"><MemberRole slug={slug} member={member} onChanged={onChanged} /></td>
-              <td data-label="State">{member.status === 'active' ? 'member' : <div><Badge tone="warn">invited</Badge>{member.expires_at !== null && <span className="muted"> until <Instant at={member.expires_at} /></span>}</div>}</td>
+              <td className="break">
+                <strong>{member.email}</strong> {member.you && <span className="muted">(you)</span>}
+              </td>
+              <td data-label="Role">
+                <MemberRole slug={slug} member={member} onChanged={onChanged} />
+              </td>
+              <td data-label="State">
+                {member.status === 'active' ? (
+                  'member'
+                ) : (
+                  <div>
+                    <Badge tone="warn">invited</Badge>
+                    {member.expires_at !== null && (
+                      <span className="muted">
+                        {' '}
+                        until <Instant at={member.expires_at} />
+                      </span>
+                    )}
+                  </div>
+                )}
+              </td>
               <td className="row-actions">
                 <Confirm
                   verb="Remove"
                   name={`Remove ${member.email}`}
-                  warning={member.you ? 'You will no longer see this workspace.' : 'This person will no longer see this workspace. Keys that were made stay.'}
+                  warning={
+                    member.you
+                      ? 'You will no longer see this workspace.'
+                      : 'This person will no longer see this workspace. Keys that were made stay.'
+                  }
                   confirm="Remove"
                   keep="Keep"
                   act={async () => {
@@ -136,11 +223,23 @@ function MemberTable({ slug, rows, onChanged }: { slug: string; rows: readonly M
 }
 
 function MemberRole({ slug, member, onChanged }: { slug: string; member: Member; onChanged: () => Promise<void> }) {
-  const change = useMutation({ mutationFn: (role: Role) => consoleApi.changeRole(slug, member.member_id, role), onSettled: onChanged });
+  const change = useMutation({
+    mutationFn: (role: Role) => consoleApi.changeRole(slug, member.member_id, role),
+    onSettled: onChanged,
+  });
   return (
     <>
-      <RoleSelect aria-label={`Role of ${member.email}`} value={change.isPending ? change.variables : member.role} disabled={change.isPending} onChange={(role) => change.mutate(role)} />
-      {change.isError && <p className="fault" role="alert">{change.error.message}</p>}
+      <RoleSelect
+        aria-label={`Role of ${member.email}`}
+        value={change.isPending ? change.variables : member.role}
+        disabled={change.isPending}
+        onChange={(role) => change.mutate(role)}
+      />
+      {change.isError && (
+        <p className="fault" role="alert">
+          {change.error.message}
+        </p>
+      )}
     </>
   );
 }
@@ -150,12 +249,23 @@ function RoleTable({ roles }: { roles: MembersView['roles'] }) {
   return (
     <div className="scroll-x" tabIndex={0} role="group" aria-label="Roles and permissions">
       <table className="roles">
-        <thead><tr><th>May</th>{roles.map(({ role }) => <th key={role}>{role}</th>)}</tr></thead>
+        <thead>
+          <tr>
+            <th>May</th>
+            {roles.map(({ role }) => (
+              <th key={role}>{role}</th>
+            ))}
+          </tr>
+        </thead>
         <tbody>
           {permissions.map((permission) => (
             <tr key={permission}>
-              <td>{PERMISSION_WORDS[permission].lets} <code className="muted">{permission}</code></td>
-              {roles.map(({ role, permissions: held }) => <td key={role}>{held.includes(permission) ? 'yes' : <span className="muted">no</span>}</td>)}
+              <td>
+                {PERMISSION_WORDS[permission].lets} <code className="muted">{permission}</code>
+              </td>
+              {roles.map(({ role, permissions: held }) => (
+                <td key={role}>{held.includes(permission) ? 'yes' : <span className="muted">no</span>}</td>
+              ))}
             </tr>
           ))}
         </tbody>

@@ -8,12 +8,21 @@ type Quota = CustomerLimits['quotas'][number];
 export function limitsInWords({ requests, tokens, concurrency, quotas }: CustomerLimits): string[] {
   const lines: string[] = [];
   if (requests !== null) {
-    const rate = requests.per_second !== null ? `${requests.per_second} requests a second` : `${formatCount(requests.per_minute ?? 0)} requests a minute`;
+    const rate =
+      requests.per_second !== null
+        ? `${requests.per_second} requests a second`
+        : `${formatCount(requests.per_minute ?? 0)} requests a minute`;
     lines.push(`${rate}, ${formatCount(requests.burst)} at once after a pause`);
   }
   if (tokens !== null) lines.push(`${formatCount(tokens.per_minute)} tokens a minute`);
-  if (concurrency !== null) lines.push(`${formatCount(concurrency.in_flight)} requests in progress at once${concurrency.queued > 0 ? `, of which ${formatCount(concurrency.queued)} may wait for a model` : ''}`);
-  for (const quota of quotas) lines.push(`${amountOf(quota.meter, quota.limit)} per ${quota.span}, then ${quota.mode === 'hard' ? 'calls are refused' : 'calls go on with a warning'}`);
+  if (concurrency !== null)
+    lines.push(
+      `${formatCount(concurrency.in_flight)} requests in progress at once${concurrency.queued > 0 ? `, of which ${formatCount(concurrency.queued)} may wait for a model` : ''}`,
+    );
+  for (const quota of quotas)
+    lines.push(
+      `${amountOf(quota.meter, quota.limit)} per ${quota.span}, then ${quota.mode === 'hard' ? 'calls are refused' : 'calls go on with a warning'}`,
+    );
   return lines.length === 0 ? ['None.'] : lines;
 }
 

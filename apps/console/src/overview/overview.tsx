@@ -17,11 +17,17 @@ const LastDay = lazy(async () => ({ default: (await import('./last-day.tsx')).La
 
 /** The last two minutes as they move, the last day, this month, quotas and limits. */
 export function Overview({ slug }: PageProps) {
-  const overview = useQuery({ queryKey: ['overview', slug], queryFn: () => consoleApi.overview(slug), refetchInterval: 1000 });
+  const overview = useQuery({
+    queryKey: ['overview', slug],
+    queryFn: () => consoleApi.overview(slug),
+    refetchInterval: 1000,
+  });
   return (
     <>
       <PageHead title="Overview">What calls of this workspace become, and how much room there is.</PageHead>
-      <Loaded query={overview} rows={8}>{(data) => <OverviewPanels slug={slug} data={data} />}</Loaded>
+      <Loaded query={overview} rows={8}>
+        {(data) => <OverviewPanels slug={slug} data={data} />}
+      </Loaded>
     </>
   );
 }
@@ -33,18 +39,33 @@ function OverviewPanels({ slug, data }: { slug: string; data: OverviewView }) {
   const quiet = Object.values(totals).every((count) => count === 0);
   return (
     <>
-      {data.kill_switches.map((kill) => <KillSwitchBanner key={`${kill.scope} ${kill.target}`} {...kill} />)}
+      {data.kill_switches.map((kill) => (
+        <KillSwitchBanner key={`${kill.scope} ${kill.target}`} {...kill} />
+      ))}
       {data.open_alerts > 0 && (
         <p className="notice warn">
           {data.open_alerts === 1 ? 'One alert is open. ' : `${formatCount(data.open_alerts)} alerts are open. `}
           <Link to={urlOf(slug, 'alerts')}>See alerts</Link>
         </p>
       )}
-      <Panel title="Traffic now" note={quiet ? 'Calls per second in the last two minutes. There were none.' : 'Calls per second in the last two minutes, by what became of them.'}>
+      <Panel
+        title="Traffic now"
+        note={
+          quiet
+            ? 'Calls per second in the last two minutes. There were none.'
+            : 'Calls per second in the last two minutes, by what became of them.'
+        }
+      >
         <OutcomeBars label={slug} seconds={data.seconds} max={Math.max(1, ...perSecond)} limit={limit} />
-        <div className="legend-row"><OutcomeLegend /></div>
+        <div className="legend-row">
+          <OutcomeLegend />
+        </div>
         <dl className="figures">
-          {OUTCOME_GROUPS.map(({ id, word, means }) => <Figure key={id} name={word} note={means}>{formatCount(totals[id])}</Figure>)}
+          {OUTCOME_GROUPS.map(({ id, word, means }) => (
+            <Figure key={id} name={word} note={means}>
+              {formatCount(totals[id])}
+            </Figure>
+          ))}
         </dl>
       </Panel>
       <div className="columns">
@@ -58,10 +79,16 @@ function OverviewPanels({ slug, data }: { slug: string; data: OverviewView }) {
           <Latency latency={data.latency} />
         </Panel>
         <Panel title="Limits" note={`Of ${data.tenant.name} across its workspaces, on the ${data.plan} plan.`}>
-          <ul className="plain">{limitsInWords(data.limits).map((line) => <li key={line}>{line}</li>)}</ul>
+          <ul className="plain">
+            {limitsInWords(data.limits).map((line) => (
+              <li key={line}>{line}</li>
+            ))}
+          </ul>
         </Panel>
       </div>
-      <Suspense fallback={<Loading rows={6} />}><LastDay slug={slug} /></Suspense>
+      <Suspense fallback={<Loading rows={6} />}>
+        <LastDay slug={slug} />
+      </Suspense>
     </>
   );
 }
@@ -73,7 +100,9 @@ function Month({ month }: { month: OverviewView['month'] }) {
       <Figure name="calls">{formatCount(month.calls)}</Figure>
       <Figure name="input tokens">{formatCount(tokens.input)}</Figure>
       <Figure name="output tokens">{formatCount(tokens.output)}</Figure>
-      <Figure name="cost"><Money nano={month.billed_nanousd} /></Figure>
+      <Figure name="cost">
+        <Money nano={month.billed_nanousd} />
+      </Figure>
     </dl>
   );
 }
@@ -102,7 +131,14 @@ function KillSwitchBanner({ scope, target, message }: OverviewView['kill_switche
   const named = scope !== 'all' && scope !== 'workspace' && target !== null;
   return (
     <div className="notice bad" role="alert">
-      <strong>{SCOPES[scope]}</strong>{named && <> <code>{target}</code></>} {message}
+      <strong>{SCOPES[scope]}</strong>
+      {named && (
+        <>
+          {' '}
+          <code>{target}</code>
+        </>
+      )}{' '}
+      {message}
     </div>
   );
 }

@@ -10,7 +10,13 @@ type Quota = OverviewView['quotas'][number];
 export function QuotaMeters({ quotas }: { quotas: readonly Quota[] }) {
   if (quotas.length === 0) return <p className="muted">No quota limits this workspace.</p>;
   const sorted = quotas.toSorted((a, b) => shareOf(b) - shareOf(a));
-  return <div className="stack">{sorted.map((quota) => <QuotaMeter key={`${quota.level} ${quota.id}`} quota={quota} />)}</div>;
+  return (
+    <div className="stack">
+      {sorted.map((quota) => (
+        <QuotaMeter key={`${quota.level} ${quota.id}`} quota={quota} />
+      ))}
+    </div>
+  );
 }
 
 function QuotaMeter({ quota }: { quota: Quota }) {
@@ -22,12 +28,31 @@ function QuotaMeter({ quota }: { quota: Quota }) {
       <div className="quota-head">
         <strong>{quotaName(id)}</strong>
         <span className="muted">{level === 'tenant' ? 'all workspaces together' : 'this workspace'}</span>
-        {used >= limit && <Badge tone={mode === 'hard' ? 'bad' : 'warn'}>{mode === 'hard' ? 'used up: calls are refused' : 'over: only a warning'}</Badge>}
+        {used >= limit && (
+          <Badge tone={mode === 'hard' ? 'bad' : 'warn'}>
+            {mode === 'hard' ? 'used up: calls are refused' : 'over: only a warning'}
+          </Badge>
+        )}
       </div>
-      <Meter label={`${quotaName(id)}, ${level === 'tenant' ? 'all workspaces together' : 'this workspace'}`} value={used} max={limit} text={`${percent} %`} />
+      <Meter
+        label={`${quotaName(id)}, ${level === 'tenant' ? 'all workspaces together' : 'this workspace'}`}
+        value={used}
+        max={limit}
+        text={`${percent} %`}
+      />
       <div className="quota-foot muted">
-        <span className="num">{short(used)} of {amountOf(meter, limit)}, {span}</span>
-        <span>{resets_at === null ? 'frees up bit by bit' : <>begins anew <Instant at={resets_at} /></>}</span>
+        <span className="num">
+          {short(used)} of {amountOf(meter, limit)}, {span}
+        </span>
+        <span>
+          {resets_at === null ? (
+            'frees up bit by bit'
+          ) : (
+            <>
+              begins anew <Instant at={resets_at} />
+            </>
+          )}
+        </span>
       </div>
     </div>
   );

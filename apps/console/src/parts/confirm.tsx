@@ -20,12 +20,27 @@ export interface ConfirmProps {
 export function Confirm({ verb, name, warning, confirm, keep = 'Keep it', plain = false, act }: ConfirmProps) {
   const [asking, setAsking] = useState(false);
   const action = useMutation({ mutationFn: act, onSuccess: () => setAsking(false) });
-  if (!asking) return <button type="button" className={plain ? undefined : 'danger'} aria-label={name} onClick={() => setAsking(true)}>{verb}</button>;
+  if (!asking)
+    return (
+      <button type="button" className={plain ? undefined : 'danger'} aria-label={name} onClick={() => setAsking(true)}>
+        {verb}
+      </button>
+    );
   return (
     <span className="confirm">
       {action.isError ? <span role="alert">{action.error.message}</span> : <span>{warning}</span>}
-      <button type="button" className={plain ? 'primary' : 'danger'} autoFocus disabled={action.isPending} onClick={() => action.mutate()}>{confirm}</button>
-      <button type="button" disabled={action.isPending} onClick={() => setAsking(false)}>{keep}</button>
+      <button
+        type="button"
+        className={plain ? 'primary' : 'danger'}
+        autoFocus
+        disabled={action.isPending}
+        onClick={() => action.mutate()}
+      >
+        {confirm}
+      </button>
+      <button type="button" disabled={action.isPending} onClick={() => setAsking(false)}>
+        {keep}
+      </button>
     </span>
   );
 }

@@ -13,7 +13,9 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
   }
   return (
     <>
-      <button type="button" aria-label={label} onClick={() => void copy()}>{state === 'copied' ? 'Copied' : 'Copy'}</button>
+      <button type="button" aria-label={label} onClick={() => void copy()}>
+        {state === 'copied' ? 'Copied' : 'Copy'}
+      </button>
       <span role="status" className={state === 'refused' ? 'muted' : 'visually-hidden'}>
         {state === 'copied' && 'Copied to the clipboard.'}
         {state === 'refused' && 'The browser did not allow it: select the text and copy it by hand.'}

@@ -22,13 +22,27 @@ export interface FieldProps {
 export function Field({ label, hint, error, path, fault, children }: FieldProps) {
   const id = useId();
   const told = fault ?? (path === undefined ? undefined : faultsAt(error, path).join('; ') || undefined);
-  const described = [hint === undefined ? '' : `${id}-hint`, told === undefined ? '' : `${id}-fault`].filter(Boolean).join(' ');
+  const described = [hint === undefined ? '' : `${id}-hint`, told === undefined ? '' : `${id}-fault`]
+    .filter(Boolean)
+    .join(' ');
   return (
     <div className="field">
       <label htmlFor={id}>{label}</label>
-      {children({ id, 'aria-describedby': described === '' ? undefined : described, 'aria-invalid': told === undefined ? undefined : true })}
-      {hint !== undefined && <p className="hint" id={`${id}-hint`}>{hint}</p>}
-      {told !== undefined && <p className="fault" id={`${id}-fault`} role="alert">{told}</p>}
+      {children({
+        id,
+        'aria-describedby': described === '' ? undefined : described,
+        'aria-invalid': told === undefined ? undefined : true,
+      })}
+      {hint !== undefined && (
+        <p className="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+      {told !== undefined && (
+        <p className="fault" id={`${id}-fault`} role="alert">
+          {told}
+        </p>
+      )}
     </div>
   );
 }
@@ -36,7 +50,9 @@ export function Field({ label, hint, error, path, fault, children }: FieldProps)
 /** What the backend said of one field and of what lies below it. */
 export function faultsAt(error: Error | null | undefined, path: string): string[] {
   if (!(error instanceof ApiError)) return [];
-  return error.fields.filter((field) => field.path === path || field.path.startsWith(`${path}.`)).map(({ message }) => message);
+  return error.fields
+    .filter((field) => field.path === path || field.path.startsWith(`${path}.`))
+    .map(({ message }) => message);
 }
 
 /** What the backend said that belongs to none of the fields shown. */
@@ -44,6 +60,13 @@ export function FormFault({ error, paths }: { error: Error | null; paths: readon
   if (error === null) return null;
   const fields = error instanceof ApiError ? error.fields : [];
   const elsewhere = fields.filter(({ path }) => !paths.some((shown) => path === shown || path.startsWith(`${shown}.`)));
-  const words = elsewhere.map(({ path, message }) => (path === '' ? message : `${path.replaceAll('_', ' ')}: ${message}`)).join('; ');
-  return <p className="notice bad" role="alert">{error.message}{words !== '' && ` ${words}`}</p>;
+  const words = elsewhere
+    .map(({ path, message }) => (path === '' ? message : `${path.replaceAll('_', ' ')}: ${message}`))
+    .join('; ');
+  return (
+    <p className="notice bad" role="alert">
+      {error.message}
+      {words !== '' && ` ${words}`}
+    </p>
+  );
 }

@@ -8,7 +8,9 @@ export function Loading({ rows = 4, what = 'Loading' }: { rows?: number; what?: 
   return (
     <div className="skeleton" role="status">
       <span className="visually-hidden">{what}…</span>
-      {Array.from({ length: rows }, (_, index) => <div key={index} aria-hidden="true" />)}
+      {Array.from({ length: rows }, (_, index) => (
+        <div key={index} aria-hidden="true" />
+      ))}
     </div>
   );
 }
@@ -24,7 +26,15 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
 }
 
 /** Why something could not be loaded, in words, with a way to try again. */
-export function Failure({ error, onRetry, stale }: { error: Error; onRetry?: (() => void) | undefined; stale?: number | undefined }) {
+export function Failure({
+  error,
+  onRetry,
+  stale,
+}: {
+  error: Error;
+  onRetry?: (() => void) | undefined;
+  stale?: number | undefined;
+}) {
   const api = error instanceof ApiError ? error : undefined;
   const down = api?.down === true;
   return (
@@ -32,10 +42,22 @@ export function Failure({ error, onRetry, stale }: { error: Error; onRetry?: (()
       <div>
         <strong>{down ? 'The control plane does not answer.' : 'This could not be loaded.'}</strong>{' '}
         {down ? 'Calls to your models go on, under the last known limits. ' : `${error.message} `}
-        {stale !== undefined && <>What you see is from <Instant at={new Date(stale).toISOString()} seconds />.</>}
-        {!down && api?.requestId !== undefined && <span className="muted">Request id for support: <code>{api.requestId}</code></span>}
+        {stale !== undefined && (
+          <>
+            What you see is from <Instant at={new Date(stale).toISOString()} seconds />.
+          </>
+        )}
+        {!down && api?.requestId !== undefined && (
+          <span className="muted">
+            Request id for support: <code>{api.requestId}</code>
+          </span>
+        )}
       </div>
-      {onRetry !== undefined && <button type="button" onClick={onRetry}>Try again</button>}
+      {onRetry !== undefined && (
+        <button type="button" onClick={onRetry}>
+          Try again
+        </button>
+      )}
     </div>
   );
 }
@@ -43,10 +65,23 @@ export function Failure({ error, onRetry, stale }: { error: Error; onRetry?: (()
 type Query<T> = Pick<UseQueryResult<T>, 'data' | 'error' | 'isPending' | 'dataUpdatedAt' | 'refetch'>;
 
 /** Draws a query: loading, failed, failed with older data still shown, or the data. */
-export function Loaded<T>({ query, rows, children }: { query: Query<T>; rows?: number; children: (data: T) => ReactNode }) {
+export function Loaded<T>({
+  query,
+  rows,
+  children,
+}: {
+  query: Query<T>;
+  rows?: number;
+  children: (data: T) => ReactNode;
+}) {
   const { data, error } = query;
   const retry = (): void => void query.refetch();
-  if (data === undefined) return error === null ? <Loading {...(rows === undefined ? {} : { rows })} /> : <Failure error={error} onRetry={retry} />;
+  if (data === undefined)
+    return error === null ? (
+      <Loading {...(rows === undefined ? {} : { rows })} />
+    ) : (
+      <Failure error={error} onRetry={retry} />
+    );
   return (
     <>
       {error !== null && <Failure error={error} onRetry={retry} stale={query.dataUpdatedAt} />}

@@ -16,6 +16,15 @@ export function exactDollars(nanoUsd: number): string {
 
 /** An amount, exact on hover; a dash for a role that may not see money. */
 export function Money({ nano }: { nano: number | null }) {
-  if (nano === null) return <span className="muted" title="Your role does not include costs in this workspace (permission cost:read).">–</span>;
-  return <data value={nanoUsdToDecimal(nano)} title={exactDollars(nano)}>{dollars(nano)}</data>;
+  if (nano === null)
+    return (
+      <span className="muted" title="Your role does not include costs in this workspace (permission cost:read).">
+        –
+      </span>
+    );
+  return (
+    <data value={nanoUsdToDecimal(nano)} title={exactDollars(nano)}>
+      {dollars(nano)}
+    </data>
+  );
 }

@@ -1,6 +1,9 @@
 import { useEffect, useRef, type ReactNode } from 'react';
 
-/** The head of a page: its title, what it is for, and what can be done with all of it. Takes the focus when the person comes here. */
+/**
+ * The head of a page: its title, what it is for, and what can be done with all of it. Takes the focus when the
+ * person comes here.
+ */
 export function PageHead({ title, children, actions }: { title: string; children?: ReactNode; actions?: ReactNode }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
@@ -11,7 +14,9 @@ export function PageHead({ title, children, actions }: { title: string; children
   return (
     <div className="page-head">
       <div>
-        <h1 ref={heading} tabIndex={-1}>{title}</h1>
+        <h1 ref={heading} tabIndex={-1}>
+          {title}
+        </h1>
         {children !== undefined && <p className="muted">{children}</p>}
       </div>
       {actions !== undefined && <div className="page-actions">{actions}</div>}
@@ -20,7 +25,19 @@ export function PageHead({ title, children, actions }: { title: string; children
 }
 
 /** A titled part of a page. */
-export function Panel({ title, note, actions, children, wide = false }: { title: string; note?: ReactNode; actions?: ReactNode; children: ReactNode; wide?: boolean }) {
+export function Panel({
+  title,
+  note,
+  actions,
+  children,
+  wide = false,
+}: {
+  title: string;
+  note?: ReactNode;
+  actions?: ReactNode;
+  children: ReactNode;
+  wide?: boolean;
+}) {
   return (
     <section className={`panel${wide ? ' wide' : ''}`} aria-label={title}>
       <div className="panel-head">

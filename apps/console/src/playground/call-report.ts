@@ -9,12 +9,18 @@ export interface CallReport {
   readonly attempts: number | undefined;
   readonly queueMs: number | undefined;
   /** What is left of each limit right after this call was let in. */
-  readonly limits: readonly { readonly name: string; readonly remaining: number; readonly limit: number; readonly reset: string | undefined }[];
+  readonly limits: readonly {
+    readonly name: string;
+    readonly remaining: number;
+    readonly limit: number;
+    readonly reset: string | undefined;
+  }[];
   readonly quotaRemainingTokens: number | undefined;
   readonly quotaWarning: string | undefined;
 }
 
-const numberOf = (text: string | null): number | undefined => (text === null || !/^\d+(\.\d+)?$/.test(text) ? undefined : Number(text));
+const numberOf = (text: string | null): number | undefined =>
+  text === null || !/^\d+(\.\d+)?$/.test(text) ? undefined : Number(text);
 
 export function reportOf(headers: Headers): CallReport {
   const text = (name: string): string | undefined => headers.get(name) ?? undefined;
@@ -28,7 +34,9 @@ export function reportOf(headers: Headers): CallReport {
     limits: ['requests', 'tokens'].flatMap((name) => {
       const remaining = numberOf(headers.get(`x-ratelimit-remaining-${name}`));
       const limit = numberOf(headers.get(`x-ratelimit-limit-${name}`));
-      return remaining === undefined || limit === undefined ? [] : [{ name, remaining, limit, reset: text(`x-ratelimit-reset-${name}`) }];
+      return remaining === undefined || limit === undefined
+        ? []
+        : [{ name, remaining, limit, reset: text(`x-ratelimit-reset-${name}`) }];
     }),
     quotaRemainingTokens: numberOf(headers.get('x-sluice-quota-remaining-tokens')),
     quotaWarning: text('x-sluice-quota-warning'),
@@ -63,8 +71,17 @@ export function refusalOf(status: number, headers: Headers, body: unknown): Refu
   const code = headers.get('x-sluice-refusal') ?? (typeof error?.code === 'string' ? error.code : undefined);
   const waitMs = numberOf(headers.get('retry-after-ms'));
   const waitS = waitMs === undefined ? numberOf(headers.get('retry-after')) : waitMs / 1000;
-  const told = typeof error?.message === 'string' ? error.message : [title, detail].filter((part) => typeof part === 'string').join('. ');
-  const words = PLAYGROUND_ERROR_TEXT[code ?? ''] ?? (status === 401 ? PLAYGROUND_ERROR_TEXT['signed_out'] : status >= 500 ? PLAYGROUND_ERROR_TEXT['internal'] : undefined);
+  const told =
+    typeof error?.message === 'string'
+      ? error.message
+      : [title, detail].filter((part) => typeof part === 'string').join('. ');
+  const words =
+    PLAYGROUND_ERROR_TEXT[code ?? ''] ??
+    (status === 401
+      ? PLAYGROUND_ERROR_TEXT['signed_out']
+      : status >= 500
+        ? PLAYGROUND_ERROR_TEXT['internal']
+        : undefined);
   return {
     status,
     code,

@@ -20,7 +20,9 @@ describe('the playground', () => {
     expect(page).toMatch(/input tokens11output tokens3cost\$0\.000078/);
     expect(page).toMatch(/answered by sim-large at secondary.*fallback: rate limit.*after 2 tries/);
     expect(page).toContain('49 of 50 requests left, full again in 20ms');
-    expect(screen.getByRole('link', { name: 'See this request' }).getAttribute('href')).toBe('/acme-prod/requests/req_play');
+    expect(screen.getByRole('link', { name: 'See this request' }).getAttribute('href')).toBe(
+      '/acme-prod/requests/req_play',
+    );
     expect(bff.sent.at(-1)?.body).toEqual({ model: 'sim-large', messages: [{ role: 'user', content: 'Which way?' }] });
   });
 
@@ -30,20 +32,39 @@ describe('the playground', () => {
     await screen.findByText('The answer is complete.');
     await send(user, 'Why?');
     await waitFor(() => expect(bff.sent).toHaveLength(2));
-    expect(bff.sent[1]?.body).toMatchObject({ messages: [{ role: 'user', content: 'Which way?' }, { role: 'assistant', content: 'Water flows down.' }, { role: 'user', content: 'Why?' }] });
+    expect(bff.sent[1]?.body).toMatchObject({
+      messages: [
+        { role: 'user', content: 'Which way?' },
+        { role: 'assistant', content: 'Water flows down.' },
+        { role: 'user', content: 'Why?' },
+      ],
+    });
   });
 
   it('a 429 names the limit, counts down to when it makes sense to try again, and then lets the same be sent', async () => {
     const { bff, user } = showConsole('/acme-prod/playground', ({ routes }) => {
       routes['POST /api/playground'] = {
         status: 429,
-        headers: { 'x-sluice-refusal': 'throttled', 'retry-after': '2', 'retry-after-ms': '1200', 'x-request-id': 'req_no' },
-        body: { error: { message: 'The limit of 20 requests a second of this workspace is reached; try again in 1.2 s.', type: 'rate_limit_exceeded', code: 'rate_limit_exceeded' } },
+        headers: {
+          'x-sluice-refusal': 'throttled',
+          'retry-after': '2',
+          'retry-after-ms': '1200',
+          'x-request-id': 'req_no',
+        },
+        body: {
+          error: {
+            message: 'The limit of 20 requests a second of this workspace is reached; try again in 1.2 s.',
+            type: 'rate_limit_exceeded',
+            code: 'rate_limit_exceeded',
+          },
+        },
       };
     });
     await send(user);
     const refusal = await screen.findByRole('alert');
-    expect(refusal.textContent).toMatch(/A rate limit is reached 429 throttled.*limit of 20 requests a second of this workspace.*raise the limit/);
+    expect(refusal.textContent).toMatch(
+      /A rate limit is reached 429 throttled.*limit of 20 requests a second of this workspace.*raise the limit/,
+    );
     expect(screen.getByRole('timer').textContent).toMatch(/Try again in [12] second/);
     expect(screen.getByRole<HTMLButtonElement>('button', { name: 'Send again' }).disabled).toBe(true);
     await waitFor(() => expect(screen.getByRole('timer').textContent).toBe('You can try again now'));
@@ -56,16 +77,26 @@ describe('the playground', () => {
 
   it('a used-up quota has no countdown, because waiting does not help', async () => {
     const { user } = showConsole('/acme-prod/playground', ({ routes }) => {
-      routes['POST /api/playground'] = { status: 402, headers: { 'x-sluice-refusal': 'quota' }, body: { error: { message: 'The quota daily-spend of this workspace is used up.', code: 'insufficient_quota' } } };
+      routes['POST /api/playground'] = {
+        status: 402,
+        headers: { 'x-sluice-refusal': 'quota' },
+        body: { error: { message: 'The quota daily-spend of this workspace is used up.', code: 'insufficient_quota' } },
+      };
     });
     await send(user);
-    expect((await screen.findByRole('alert')).textContent).toMatch(/A quota is used up.*daily-spend.*Waiting does not help/);
+    expect((await screen.findByRole('alert')).textContent).toMatch(
+      /A quota is used up.*daily-spend.*Waiting does not help/,
+    );
     expect(screen.queryByRole('timer')).toBeNull();
   });
 
   it('an answer that breaks off keeps what came and says so', async () => {
     const { user } = showConsole('/acme-prod/playground', ({ routes }) => {
-      routes['POST /api/playground'] = { status: 200, headers: { 'content-type': 'text/event-stream' }, body: 'data: {"choices":[{"delta":{"content":"Wat"}}]}\n\ndata: {"error":{"message":"The model provider sent an answer that cannot be read."}}\n\n' };
+      routes['POST /api/playground'] = {
+        status: 200,
+        headers: { 'content-type': 'text/event-stream' },
+        body: 'data: {"choices":[{"delta":{"content":"Wat"}}]}\n\ndata: {"error":{"message":"The model provider sent an answer that cannot be read."}}\n\n',
+      };
     });
     await send(user);
     expect((await screen.findByRole('alert')).textContent).toContain('cannot be read');
@@ -74,7 +105,11 @@ describe('the playground', () => {
 
   it('a stream that just stops is not taken for a whole answer', async () => {
     const { user } = showConsole('/acme-prod/playground', ({ routes }) => {
-      routes['POST /api/playground'] = { status: 200, headers: { 'content-type': 'text/event-stream' }, body: 'data: {"choices":[{"delta":{"content":"Wat"}}]}\n\n' };
+      routes['POST /api/playground'] = {
+        status: 200,
+        headers: { 'content-type': 'text/event-stream' },
+        body: 'data: {"choices":[{"delta":{"content":"Wat"}}]}\n\n',
+      };
     });
     await send(user);
     expect((await screen.findByRole('alert')).textContent).toContain('broke off before its end');
@@ -117,6 +152,9 @@ describe('reading a stream of events', () => {
     });
     const events = [];
     for await (const event of readEvents(body)) events.push(event);
-    expect(events).toEqual([{ event: 'message', data: 'a' }, { event: 'usage', data: '{"x":\n"ü"}' }]);
+    expect(events).toEqual([
+      { event: 'message', data: 'a' },
+      { event: 'usage', data: '{"x":\n"ü"}' },
+    ]);
   });
 });

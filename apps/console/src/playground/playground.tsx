@@ -18,9 +18,19 @@ export function Playground({ slug }: PageProps) {
   const models = useQuery({ queryKey: ['models', slug], queryFn: () => consoleApi.models(slug), staleTime: 300_000 });
   return (
     <>
-      <PageHead title="Playground">Calls from here are real: they count against the limits of this workspace and are billed.</PageHead>
+      <PageHead title="Playground">
+        Calls from here are real: they count against the limits of this workspace and are billed.
+      </PageHead>
       <Loaded query={models} rows={6}>
-        {(data) => (data.rows.length === 0 ? <p className="notice">This workspace may not use any model. An admin can allow some under Limits and policy.</p> : <Conversation slug={slug} models={data.rows} />)}
+        {(data) =>
+          data.rows.length === 0 ? (
+            <p className="notice">
+              This workspace may not use any model. An admin can allow some under Limits and policy.
+            </p>
+          ) : (
+            <Conversation slug={slug} models={data.rows} />
+          )
+        }
       </Loaded>
     </>
   );
@@ -44,7 +54,11 @@ function Conversation({ slug, models }: { slug: string; models: ModelsView['rows
     setAsked(question);
     send({
       model,
-      messages: [...(system.trim() === '' ? [] : [{ role: 'system' as const, content: system }]), ...history, { role: 'user', content: question }],
+      messages: [
+        ...(system.trim() === '' ? [] : [{ role: 'system' as const, content: system }]),
+        ...history,
+        { role: 'user', content: question },
+      ],
       ...(maxTokens === '' ? {} : { max_tokens: Number(maxTokens) }),
       ...(temperature === '' ? {} : { temperature: Number(temperature) }),
       ...(feature === '' ? {} : { feature }),
@@ -55,7 +69,10 @@ function Conversation({ slug, models }: { slug: string; models: ModelsView['rows
     event?.preventDefault();
     if (busy || prompt.trim() === '') return;
     const answered = asked !== undefined && 'text' in state && state.text !== '';
-    ask(prompt, answered ? [...before, { role: 'user', content: asked }, { role: 'assistant', content: state.text }] : before);
+    ask(
+      prompt,
+      answered ? [...before, { role: 'user', content: asked }, { role: 'assistant', content: state.text }] : before,
+    );
     setPrompt('');
   }
 
@@ -68,29 +85,106 @@ function Conversation({ slug, models }: { slug: string; models: ModelsView['rows
       <Panel title="Call">
         <div className="stack">
           <Field label="Model" hint={chosen && priceOf(chosen)}>
-            {(props) => <select {...props} value={model} onChange={(e) => setModel(e.target.value)}>{models.map(({ id, name }) => <option key={id} value={id}>{name}</option>)}</select>}
+            {(props) => (
+              <select {...props} value={model} onChange={(e) => setModel(e.target.value)}>
+                {models.map(({ id, name }) => (
+                  <option key={id} value={id}>
+                    {name}
+                  </option>
+                ))}
+              </select>
+            )}
           </Field>
-          <Field label="Instructions" hint="Sent before the conversation. May stay empty.">{(props) => <textarea {...props} rows={3} value={system} onChange={(e) => setSystem(e.target.value)} />}</Field>
-          <Field label="Longest answer" hint={chosen && `In tokens, at most ${chosen.max_output_tokens.toLocaleString('en-US')}. The model decides when empty.`}>
-            {(props) => <input {...props} type="number" min={1} max={chosen?.max_output_tokens} value={maxTokens} onChange={(e) => setMaxTokens(e.target.value)} />}
+          <Field label="Instructions" hint="Sent before the conversation. May stay empty.">
+            {(props) => <textarea {...props} rows={3} value={system} onChange={(e) => setSystem(e.target.value)} />}
+          </Field>
+          <Field
+            label="Longest answer"
+            hint={
+              chosen &&
+              `In tokens, at most ${chosen.max_output_tokens.toLocaleString('en-US')}. The model decides when empty.`
+            }
+          >
+            {(props) => (
+              <input
+                {...props}
+                type="number"
+                min={1}
+                max={chosen?.max_output_tokens}
+                value={maxTokens}
+                onChange={(e) => setMaxTokens(e.target.value)}
+              />
+            )}
           </Field>
           <Field label="Temperature" hint="0 for the likeliest words, up to 2 for surprising ones.">
-            {(props) => <input {...props} type="number" min={0} max={2} step={0.1} value={temperature} onChange={(e) => setTemperature(e.target.value)} />}
+            {(props) => (
+              <input
+                {...props}
+                type="number"
+                min={0}
+                max={2}
+                step={0.1}
+                value={temperature}
+                onChange={(e) => setTemperature(e.target.value)}
+              />
+            )}
           </Field>
-          <Field label="Feature" hint="The name under which usage is counted. May stay empty.">{(props) => <input {...props} maxLength={128} value={feature} onChange={(e) => setFeature(e.target.value)} />}</Field>
+          <Field label="Feature" hint="The name under which usage is counted. May stay empty.">
+            {(props) => (
+              <input {...props} maxLength={128} value={feature} onChange={(e) => setFeature(e.target.value)} />
+            )}
+          </Field>
         </div>
       </Panel>
-      <Panel title="Conversation" actions={asked !== undefined && !busy && <button type="button" onClick={() => { setBefore([]); setAsked(undefined); }}>Start anew</button>}>
+      <Panel
+        title="Conversation"
+        actions={
+          asked !== undefined &&
+          !busy && (
+            <button
+              type="button"
+              onClick={() => {
+                setBefore([]);
+                setAsked(undefined);
+              }}
+            >
+              Start anew
+            </button>
+          )
+        }
+      >
         <div className="stack">
           <div className="turns" aria-live="off">
-            {before.map((message, index) => <Turn key={index} role={message.role}>{message.content}</Turn>)}
+            {before.map((message, index) => (
+              <Turn key={index} role={message.role}>
+                {message.content}
+              </Turn>
+            ))}
             {asked !== undefined && <Turn role="user">{asked}</Turn>}
             {asked !== undefined && <Answer slug={slug} state={state} onAgain={() => ask(asked, before)} />}
           </div>
           <form className="stack" onSubmit={submit}>
-            <Field label="Your message" hint="Ctrl or ⌘ with Enter sends it.">{(props) => <textarea {...props} rows={4} value={prompt} onChange={(e) => setPrompt(e.target.value)} onKeyDown={onKeyDown} />}</Field>
+            <Field label="Your message" hint="Ctrl or ⌘ with Enter sends it.">
+              {(props) => (
+                <textarea
+                  {...props}
+                  rows={4}
+                  value={prompt}
+                  onChange={(e) => setPrompt(e.target.value)}
+                  onKeyDown={onKeyDown}
+                />
+              )}
+            </Field>
             <div className="actions">
-              {busy ? <button type="button" className="danger" onClick={stop}>Stop</button> : <button className="primary" disabled={prompt.trim() === ''}>Send</button>}
+              {busy ? (
+                <button type="button" className="danger" onClick={stop}>
+                  Stop
+                </button>
+              ) : (
+                <button className="primary" disabled={prompt.trim() === ''}>
+                  Send
+                </button>
+              )}
             </div>
           </form>
         </div>
@@ -109,5 +203,7 @@ function Turn({ role, children }: { role: string; children: string }) {
 }
 
 function priceOf({ price }: ModelsView['rows'][number]): string | undefined {
-  return price === null ? undefined : `${dollars(price.input_picousd * 1000)} a million input tokens, ${dollars(price.output_picousd * 1000)} a million output tokens.`;
+  return price === null
+    ? undefined
+    : `${dollars(price.input_picousd * 1000)} a million input tokens, ${dollars(price.output_picousd * 1000)} a million output tokens.`;
 }

@@ -9,8 +9,8 @@ export interface StreamEvent {
 const MOST_LINE = 4_000_000;
 
 /**
- * Reads server-sent events as they come, whatever the cuts between the pieces. Comments are left out; an event that was not ended by a
- * blank line when the stream stops is not one (HTML standard, section 9.2.6).
+ * Reads server-sent events as they come, whatever the cuts between the pieces. Comments are left out; an event that
+ * was not ended by a blank line when the stream stops is not one (HTML standard, section 9.2.6).
  *
  * @throws RangeError for a line of more than four million characters.
  */

@@ -8,12 +8,28 @@ import { refusalOf, reportOf, type CallReport, type RefusalReport } from './call
 export type CallState =
   | { readonly phase: 'idle' }
   | { readonly phase: 'waiting'; readonly sentAtMs: number }
-  | { readonly phase: 'streaming'; readonly text: string; readonly report: CallReport; readonly firstMs: number | undefined }
-  | { readonly phase: 'done' | 'stopped' | 'broken'; readonly text: string; readonly report: CallReport | undefined; readonly firstMs: number | undefined; readonly usage: PlaygroundUsage | undefined; readonly fault: string | undefined; readonly finish: string | undefined }
+  | {
+      readonly phase: 'streaming';
+      readonly text: string;
+      readonly report: CallReport;
+      readonly firstMs: number | undefined;
+    }
+  | {
+      readonly phase: 'done' | 'stopped' | 'broken';
+      readonly text: string;
+      readonly report: CallReport | undefined;
+      readonly firstMs: number | undefined;
+      readonly usage: PlaygroundUsage | undefined;
+      readonly fault: string | undefined;
+      readonly finish: string | undefined;
+    }
   | { readonly phase: 'refused'; readonly refusal: RefusalReport; readonly atMs: number };
 
 interface Chunk {
-  readonly choices?: readonly { readonly delta?: { readonly content?: string | null }; readonly finish_reason?: string | null }[];
+  readonly choices?: readonly {
+    readonly delta?: { readonly content?: string | null };
+    readonly finish_reason?: string | null;
+  }[];
   readonly error?: { readonly message?: string };
 }
 
@@ -30,7 +46,8 @@ export function useCall(slug: string): { state: CallState; send: (call: Playgrou
     let firstMs: number | undefined;
     let usage: PlaygroundUsage | undefined;
     let finish: string | undefined;
-    const end = (phase: 'done' | 'stopped' | 'broken', fault?: string): void => setState({ phase, text, report, firstMs, usage, fault, finish });
+    const end = (phase: 'done' | 'stopped' | 'broken', fault?: string): void =>
+      setState({ phase, text, report, firstMs, usage, fault, finish });
     setState({ phase: 'waiting', sentAtMs });
     try {
       const res = await consoleApi.playground(slug, call, controller.signal);

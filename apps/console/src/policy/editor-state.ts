@@ -20,7 +20,11 @@ export interface MergeState {
 export type EditorAction =
   | { readonly type: 'edit'; readonly path: string; readonly value: unknown }
   /** A version that somebody else saved; `before` is what both began from, when the backend still knows it. */
-  | { readonly type: 'meet'; readonly current: PolicyView; readonly before?: NonNullable<PolicyConflict['base']>['override'] | undefined }
+  | {
+      readonly type: 'meet';
+      readonly current: PolicyView;
+      readonly before?: NonNullable<PolicyConflict['base']>['override'] | undefined;
+    }
   | { readonly type: 'decide'; readonly path: string; readonly side: 'mine' | 'theirs' }
   | { readonly type: 'saved'; readonly view: PolicyView }
   | { readonly type: 'discard' };
@@ -38,7 +42,8 @@ export function edits({ base, draft }: EditorState): string[] {
   return changedPaths(fieldsOf(base.override, editablePaths(base)), draft);
 }
 
-export const undecided = ({ merge }: EditorState): readonly Conflict[] => merge?.conflicts.filter(({ path }) => merge.decided[path] === undefined) ?? [];
+export const undecided = ({ merge }: EditorState): readonly Conflict[] =>
+  merge?.conflicts.filter(({ path }) => merge.decided[path] === undefined) ?? [];
 
 export function editorReducer(state: EditorState, action: EditorAction): EditorState {
   switch (action.type) {
@@ -47,14 +52,22 @@ export function editorReducer(state: EditorState, action: EditorAction): EditorS
     case 'meet': {
       if (action.current.version === state.base.version) return state;
       const chosen = editablePaths(action.current);
-      const { merged, conflicts, taken } = mergeEdits(fieldsOf(action.before ?? state.base.override, chosen), state.draft, fieldsOf(action.current.override, chosen));
+      const { merged, conflicts, taken } = mergeEdits(
+        fieldsOf(action.before ?? state.base.override, chosen),
+        state.draft,
+        fieldsOf(action.current.override, chosen),
+      );
       const merge = conflicts.length === 0 && taken.length === 0 ? undefined : { conflicts, decided: {}, taken };
       return { base: action.current, draft: merged, merge };
     }
     case 'decide': {
       const conflict = state.merge?.conflicts.find(({ path }) => path === action.path);
       if (state.merge === undefined || conflict === undefined) return state;
-      return { ...state, draft: { ...state.draft, [action.path]: conflict[action.side] }, merge: { ...state.merge, decided: { ...state.merge.decided, [action.path]: action.side } } };
+      return {
+        ...state,
+        draft: { ...state.draft, [action.path]: conflict[action.side] },
+        merge: { ...state.merge, decided: { ...state.merge.decided, [action.path]: action.side } },
+      };
     }
     case 'saved':
       return startEditing(action.view);

@@ -32,25 +32,55 @@ export function FieldRow({ field, rule, view, own, changed, fault, error, onChan
   return (
     <div className={`policy-row${changed ? ' changed' : ''}`} role="group" aria-label={title}>
       <div>
-        <p className="policy-title">{title} {changed && <Badge tone="plain">changed</Badge>}</p>
-        {hint !== '' && <p className="hint muted" id={`${id}-hint`}>{hint}</p>}
+        <p className="policy-title">
+          {title} {changed && <Badge tone="plain">changed</Badge>}
+        </p>
+        {hint !== '' && (
+          <p className="hint muted" id={`${id}-hint`}>
+            {hint}
+          </p>
+        )}
       </div>
       <div>
         {rule.editable && own !== undefined ? (
-          <ValueInput title={title} control={control} value={own} onChange={onChange} invalid={told !== undefined} describedBy={told === undefined ? (hint === '' ? undefined : `${id}-hint`) : `${id}-fault`} />
+          <ValueInput
+            title={title}
+            control={control}
+            value={own}
+            onChange={onChange}
+            invalid={told !== undefined}
+            describedBy={told === undefined ? (hint === '' ? undefined : `${id}-hint`) : `${id}-fault`}
+          />
         ) : (
           <p className="policy-value">{valueInWords(field, shown)}</p>
         )}
-        {told !== undefined && <p className="fault" id={`${id}-fault`} role="alert">{told}</p>}
+        {told !== undefined && (
+          <p className="fault" id={`${id}-fault`} role="alert">
+            {told}
+          </p>
+        )}
         {rule.note !== null && <p className="hint muted">{rule.note}</p>}
       </div>
       <div className="policy-source">
-        {overridden ? <span className="muted">of this workspace; the plan has: {valueInWords(field, planValue)}</span> : <span className="muted">from the plan</span>}
-        {rule.editable && (own === undefined ? (
-          <button type="button" aria-label={`Set ${title} for this workspace`} onClick={() => onChange(startingValue(control, planValue))}>Set</button>
+        {overridden ? (
+          <span className="muted">of this workspace; the plan has: {valueInWords(field, planValue)}</span>
         ) : (
-          <button type="button" aria-label={`Use the plan’s ${title}`} onClick={() => onChange(undefined)}>Use the plan’s</button>
-        ))}
+          <span className="muted">from the plan</span>
+        )}
+        {rule.editable &&
+          (own === undefined ? (
+            <button
+              type="button"
+              aria-label={`Set ${title} for this workspace`}
+              onClick={() => onChange(startingValue(control, planValue))}
+            >
+              Set
+            </button>
+          ) : (
+            <button type="button" aria-label={`Use the plan’s ${title}`} onClick={() => onChange(undefined)}>
+              Use the plan’s
+            </button>
+          ))}
       </div>
     </div>
   );

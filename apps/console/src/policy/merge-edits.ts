@@ -1,4 +1,7 @@
-/** What the workspace overrides, by path (`limits.requests`); undefined where the plan's value holds. Values are plain JSON. */
+/**
+ * What the workspace overrides, by path (`limits.requests`); undefined where the plan's value holds. Values are
+ * plain JSON.
+ */
 export type Fields = Readonly<Record<string, unknown>>;
 
 /** A field that both have changed, to different values. */
@@ -27,7 +30,8 @@ export function mergeEdits(before: Fields, mine: Fields, theirs: Fields): Merge 
     const theyChanged = !sameValue(theirs[path], before[path]);
     merged[path] = iChanged ? mine[path] : theirs[path];
     if (theyChanged && !iChanged) taken.push(path);
-    if (theyChanged && iChanged && !sameValue(mine[path], theirs[path])) conflicts.push({ path, before: before[path], mine: mine[path], theirs: theirs[path] });
+    if (theyChanged && iChanged && !sameValue(mine[path], theirs[path]))
+      conflicts.push({ path, before: before[path], mine: mine[path], theirs: theirs[path] });
   }
   return { merged, conflicts, taken };
 }
@@ -40,7 +44,14 @@ export function changedPaths(before: Fields, after: Fields): string[] {
 /** Equality of JSON values; the order of an object's keys does not matter, that of a list does. */
 export function sameValue(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null || Array.isArray(a) !== Array.isArray(b)) return false;
+  if (
+    typeof a !== 'object' ||
+    typeof b !== 'object' ||
+    a === null ||
+    b === null ||
+    Array.isArray(a) !== Array.isArray(b)
+  )
+    return false;
   const left = Object.entries(a).filter(([, value]) => value !== undefined);
   const right = new Map(Object.entries(b).filter(([, value]) => value !== undefined));
   return left.length === right.size && left.every(([key, value]) => right.has(key) && sameValue(value, right.get(key)));

@@ -12,7 +12,11 @@ export function valueAt(source: CustomerOverride | CustomerPolicy, path: string)
 
 /** An override by path, of those paths that `chosen` names. */
 export function fieldsOf(override: CustomerOverride, chosen: ReadonlySet<string>): Fields {
-  return Object.fromEntries(FIELD_PATHS.filter((path) => chosen.has(path)).flatMap((path) => (valueAt(override, path) === undefined ? [] : [[path, valueAt(override, path)]])));
+  return Object.fromEntries(
+    FIELD_PATHS.filter((path) => chosen.has(path)).flatMap((path) =>
+      valueAt(override, path) === undefined ? [] : [[path, valueAt(override, path)]],
+    ),
+  );
 }
 
 /** The override that fields by path make up. */

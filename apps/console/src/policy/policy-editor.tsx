@@ -15,8 +15,8 @@ import { FIELD_GROUPS, FIELD_PATHS, FIELDS } from './policy-fields.ts';
 import './policy.css';
 
 /**
- * Edits a copy of the policy that began from one version. A newer version, seen while editing or met when saving, is merged
- * field by field: what only one side changed is taken, and for what both changed the person decides.
+ * Edits a copy of the policy that began from one version. A newer version, seen while editing or met when saving,
+ * is merged field by field: what only one side changed is taken, and for what both changed the person decides.
  */
 export function PolicyEditor({ slug, latest }: { slug: string; latest: PolicyView }) {
   const queryClient = useQueryClient();
@@ -69,14 +69,27 @@ export function PolicyEditor({ slug, latest }: { slug: string; latest: PolicyVie
         submit();
       }}
     >
-      {!mayEdit && <p className="notice">You can see the policy but not change it: that needs the permission <code>policy:write</code> ({rolesWith('policy:write')}).</p>}
+      {!mayEdit && (
+        <p className="notice">
+          You can see the policy but not change it: that needs the permission <code>policy:write</code> (
+          {rolesWith('policy:write')}).
+        </p>
+      )}
       {overtaken && editing && (
         <p className="notice warn failure" role="status">
           <span>Somebody saved a newer version of this policy while you were editing.</span>
-          <button type="button" onClick={() => dispatch({ type: 'meet', current: latest })}>Bring both together</button>
+          <button type="button" onClick={() => dispatch({ type: 'meet', current: latest })}>
+            Bring both together
+          </button>
         </p>
       )}
-      {state.merge !== undefined && <ConflictPanel ref={conflictBox} merge={state.merge} onDecide={(path, side) => dispatch({ type: 'decide', path, side })} />}
+      {state.merge !== undefined && (
+        <ConflictPanel
+          ref={conflictBox}
+          merge={state.merge}
+          onDecide={(path, side) => dispatch({ type: 'decide', path, side })}
+        />
+      )}
       {FIELD_GROUPS.map((group) => (
         <Panel key={group.title} title={group.title} note={group.note}>
           <div className="policy-rows">
@@ -91,7 +104,9 @@ export function PolicyEditor({ slug, latest }: { slug: string; latest: PolicyVie
                   view={state.base}
                   own={state.draft[field.path]}
                   changed={changed.includes(field.path)}
-                  fault={(tried || changed.includes(field.path) ? wrongWith(field.path, state.draft[field.path]) : undefined)}
+                  fault={
+                    tried || changed.includes(field.path) ? wrongWith(field.path, state.draft[field.path]) : undefined
+                  }
                   error={error}
                   onChange={(value) => dispatch({ type: 'edit', path: field.path, value })}
                 />
@@ -104,9 +119,17 @@ export function PolicyEditor({ slug, latest }: { slug: string; latest: PolicyVie
         <div className="save-bar">
           <FormFault error={error} paths={FIELD_PATHS} />
           <div className="actions">
-            <button className="primary" disabled={!editing || save.isPending || open.length > 0}>{save.isPending ? 'Saving …' : 'Save'}</button>
-            {editing && <button type="button" disabled={save.isPending} onClick={() => dispatch({ type: 'discard' })}>Discard changes</button>}
-            <span className="muted" role="status">{stateInWords(changed.length, open.length, tried ? faulty.length : 0, save.isSuccess && !editing)}</span>
+            <button className="primary" disabled={!editing || save.isPending || open.length > 0}>
+              {save.isPending ? 'Saving …' : 'Save'}
+            </button>
+            {editing && (
+              <button type="button" disabled={save.isPending} onClick={() => dispatch({ type: 'discard' })}>
+                Discard changes
+              </button>
+            )}
+            <span className="muted" role="status">
+              {stateInWords(changed.length, open.length, tried ? faulty.length : 0, save.isSuccess && !editing)}
+            </span>
           </div>
         </div>
       )}
@@ -120,13 +143,23 @@ function wrongWith(path: string, value: unknown): string | undefined {
 }
 
 function stateInWords(changed: number, open: number, faulty: number, saved: boolean): string {
-  if (open > 0) return open === 1 ? 'One field needs your decision before you can save.' : `${open} fields need your decision before you can save.`;
-  if (faulty > 0) return faulty === 1 ? 'One field cannot be saved as it is.' : `${faulty} fields cannot be saved as they are.`;
+  if (open > 0)
+    return open === 1
+      ? 'One field needs your decision before you can save.'
+      : `${open} fields need your decision before you can save.`;
+  if (faulty > 0)
+    return faulty === 1 ? 'One field cannot be saved as it is.' : `${faulty} fields cannot be saved as they are.`;
   if (changed > 0) return changed === 1 ? 'One field changed.' : `${changed} fields changed.`;
   return saved ? 'Saved. It is in force within a second.' : 'Nothing changed.';
 }
 
 /** What the backend sends when somebody else saved first. */
 function conflictIn(error: Error | null): PolicyConflict | undefined {
-  return error instanceof ApiError && error.status === 412 && typeof error.body === 'object' && error.body !== null && 'current' in error.body ? (error.body as PolicyConflict) : undefined;
+  return error instanceof ApiError &&
+    error.status === 412 &&
+    typeof error.body === 'object' &&
+    error.body !== null &&
+    'current' in error.body
+    ? (error.body as PolicyConflict)
+    : undefined;
 }

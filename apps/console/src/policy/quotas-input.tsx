@@ -19,8 +19,17 @@ const SPANS: readonly (readonly [id: string, title: string, span: QuotaWindow['s
 const spanId = (span: QuotaWindow['span']): string => (span.kind === 'calendar' ? span.period : String(span.seconds));
 
 /** Quotas as rows: name, how much, of what, in which time, and what happens then. */
-export function QuotasInput({ value, onChange, invalid }: { value: readonly QuotaWindow[]; onChange: (value: QuotaWindow[]) => void; invalid: boolean }) {
-  const set = (index: number, change: Partial<QuotaWindow>): void => onChange(value.map((quota, at) => (at === index ? { ...quota, ...change } : quota)));
+export function QuotasInput({
+  value,
+  onChange,
+  invalid,
+}: {
+  value: readonly QuotaWindow[];
+  onChange: (value: QuotaWindow[]) => void;
+  invalid: boolean;
+}) {
+  const set = (index: number, change: Partial<QuotaWindow>): void =>
+    onChange(value.map((quota, at) => (at === index ? { ...quota, ...change } : quota)));
   return (
     <ul className="rows">
       {value.map((quota, index) => {
@@ -30,10 +39,29 @@ export function QuotasInput({ value, onChange, invalid }: { value: readonly Quot
         const known = SPANS.some(([id]) => id === spanId(quota.span));
         return (
           <li key={index} className="row">
-            <input aria-label={`${name}: name`} placeholder="name" value={quota.id} aria-invalid={invalid || undefined} onChange={(e) => set(index, { id: e.target.value })} />
-            <NumberInput label={`${name}: limit`} invalid={invalid} value={Number.isFinite(quota.limit) ? quota.limit / scale : undefined} onChange={(next) => set(index, { limit: next === undefined ? NaN : Math.round(next * scale) })} />
-            <select aria-label={`${name}: of what`} value={quota.meter} onChange={(e) => set(index, { meter: e.target.value as QuotaWindow['meter'] })}>
-              {METERS.map(([id, title]) => <option key={id} value={id}>{title}</option>)}
+            <input
+              aria-label={`${name}: name`}
+              placeholder="name"
+              value={quota.id}
+              aria-invalid={invalid || undefined}
+              onChange={(e) => set(index, { id: e.target.value })}
+            />
+            <NumberInput
+              label={`${name}: limit`}
+              invalid={invalid}
+              value={Number.isFinite(quota.limit) ? quota.limit / scale : undefined}
+              onChange={(next) => set(index, { limit: next === undefined ? NaN : Math.round(next * scale) })}
+            />
+            <select
+              aria-label={`${name}: of what`}
+              value={quota.meter}
+              onChange={(e) => set(index, { meter: e.target.value as QuotaWindow['meter'] })}
+            >
+              {METERS.map(([id, title]) => (
+                <option key={id} value={id}>
+                  {title}
+                </option>
+              ))}
             </select>
             <select
               aria-label={`${name}: in which time`}
@@ -43,18 +71,62 @@ export function QuotasInput({ value, onChange, invalid }: { value: readonly Quot
                 if (span !== undefined) set(index, { span });
               }}
             >
-              {!known && <option value={spanId(quota.span)}>{quota.span.kind === 'rolling' ? `in any ${quota.span.seconds} seconds` : quota.span.period}</option>}
-              {SPANS.map(([id, title]) => <option key={id} value={id}>{title}</option>)}
+              {!known && (
+                <option value={spanId(quota.span)}>
+                  {quota.span.kind === 'rolling' ? `in any ${quota.span.seconds} seconds` : quota.span.period}
+                </option>
+              )}
+              {SPANS.map(([id, title]) => (
+                <option key={id} value={id}>
+                  {title}
+                </option>
+              ))}
             </select>
-            <select aria-label={`${name}: and then`} value={quota.mode} onChange={(e) => set(index, { mode: e.target.value as QuotaWindow['mode'], ...(e.target.value === 'soft' ? { refuseAtPercent: undefined } : {}) })}>
+            <select
+              aria-label={`${name}: and then`}
+              value={quota.mode}
+              onChange={(e) =>
+                set(index, {
+                  mode: e.target.value as QuotaWindow['mode'],
+                  ...(e.target.value === 'soft' ? { refuseAtPercent: undefined } : {}),
+                })
+              }
+            >
               <option value="hard">then calls are refused</option>
               <option value="soft">then only a warning</option>
             </select>
-            <button type="button" aria-label={`Remove ${name.toLowerCase()}`} onClick={() => onChange(value.filter((_, at) => at !== index))}>Remove</button>
+            <button
+              type="button"
+              aria-label={`Remove ${name.toLowerCase()}`}
+              onClick={() => onChange(value.filter((_, at) => at !== index))}
+            >
+              Remove
+            </button>
           </li>
         );
       })}
-      {value.length < 16 && <li><button type="button" onClick={() => onChange([...value, { id: freeName(value), meter: 'total_tokens', span: { kind: 'calendar', period: 'day' }, limit: 1_000_000, mode: 'hard', alertAtPercent: [80, 100] }])}>Add a quota</button></li>}
+      {value.length < 16 && (
+        <li>
+          <button
+            type="button"
+            onClick={() =>
+              onChange([
+                ...value,
+                {
+                  id: freeName(value),
+                  meter: 'total_tokens',
+                  span: { kind: 'calendar', period: 'day' },
+                  limit: 1_000_000,
+                  mode: 'hard',
+                  alertAtPercent: [80, 100],
+                },
+              ])
+            }
+          >
+            Add a quota
+          </button>
+        </li>
+      )}
     </ul>
   );
 }

@@ -1,6 +1,9 @@
 import type { Control } from './policy-fields.ts';
 
-/** What a field holds when the workspace begins to say it by itself: the plan's value, or one to begin with where the plan has none. */
+/**
+ * What a field holds when the workspace begins to say it by itself: the plan's value, or one to begin with where
+ * the plan has none.
+ */
 export function startingValue(control: Control, planValue: unknown): unknown {
   if (planValue !== undefined) return structuredClone(planValue);
   switch (control.kind) {

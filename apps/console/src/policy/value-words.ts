@@ -7,7 +7,10 @@ import type { PolicyField } from './policy-fields.ts';
 type Policy = CustomerPolicy;
 
 /** A value of the policy in words. */
-export function valueInWords({ control, absent = 'none' }: Pick<PolicyField, 'control' | 'absent'>, value: unknown): string {
+export function valueInWords(
+  { control, absent = 'none' }: Pick<PolicyField, 'control' | 'absent'>,
+  value: unknown,
+): string {
   if (value === undefined || value === null) return absent;
   switch (control.kind) {
     case 'number':
@@ -31,13 +34,24 @@ export function valueInWords({ control, absent = 'none' }: Pick<PolicyField, 'co
     case 'quotas':
       return listed((value as readonly QuotaWindow[]).map(quotaInWords), '; ');
     case 'chain':
-      return listed((value as Policy['routing']['chain']).map(({ provider, model }) => (model === undefined ? provider : `${provider} (${model})`)), ', then ');
+      return listed(
+        (value as Policy['routing']['chain']).map(({ provider, model }) =>
+          model === undefined ? provider : `${provider} (${model})`,
+        ),
+        ', then ',
+      );
     case 'triggers':
-      return listed((value as readonly string[]).map((trigger) => TRIGGERS.find(([id]) => id === trigger)?.[1] ?? trigger));
+      return listed(
+        (value as readonly string[]).map((trigger) => TRIGGERS.find(([id]) => id === trigger)?.[1] ?? trigger),
+      );
     case 'aliases':
       return listed(Object.entries(value as Policy['routing']['aliases']).map(([name, model]) => `${name} → ${model}`));
     case 'features':
-      return listed(Object.entries(value as Policy['routing']['features']).map(([name, { model, priority }]) => `${name} → ${[model, priority].filter(Boolean).join(', ') || 'as usual'}`));
+      return listed(
+        Object.entries(value as Policy['routing']['features']).map(
+          ([name, { model, priority }]) => `${name} → ${[model, priority].filter(Boolean).join(', ') || 'as usual'}`,
+        ),
+      );
     case 'downgrade': {
       const { atPercent, model } = value as NonNullable<Policy['routing']['budgetDowngrade']>;
       return `${model} from ${atPercent} % on`;
@@ -57,7 +71,21 @@ export const TRIGGERS = [
   ['context_window', 'the call is too long for its model'],
 ] as const;
 
-const UNITS: Readonly<Record<string, readonly (readonly [size: number, word: string])[]>> = { ms: [[60_000, 'min'], [1000, 's']], s: [[86_400, 'days'], [3600, 'h'], [60, 'min']], bytes: [[1024 * 1024, 'MiB'], [1024, 'KiB']] };
+const UNITS: Readonly<Record<string, readonly (readonly [size: number, word: string])[]>> = {
+  ms: [
+    [60_000, 'min'],
+    [1000, 's'],
+  ],
+  s: [
+    [86_400, 'days'],
+    [3600, 'h'],
+    [60, 'min'],
+  ],
+  bytes: [
+    [1024 * 1024, 'MiB'],
+    [1024, 'KiB'],
+  ],
+};
 
 /** A number with its unit, in a larger unit where that is exact: `60,000 ms` is `1 min`. */
 function numberInWords(value: number, unit: string): string {
@@ -78,7 +106,14 @@ export function quotaInWords({ id, meter, span, limit, mode }: QuotaWindow): str
 
 /** Whole seconds in the largest unit that fits: `24 hours`, `90 seconds`. */
 export function durationInWords(seconds: number): string {
-  const [size, word] = seconds % 86_400 === 0 ? [86_400, 'days'] : seconds % 3600 === 0 ? [3600, 'hours'] : seconds % 60 === 0 ? [60, 'minutes'] : [1, 'seconds'];
+  const [size, word] =
+    seconds % 86_400 === 0
+      ? [86_400, 'days']
+      : seconds % 3600 === 0
+        ? [3600, 'hours']
+        : seconds % 60 === 0
+          ? [60, 'minutes']
+          : [1, 'seconds'];
   return `${seconds / size} ${word}`;
 }
 

@@ -1,7 +1,9 @@
 import type { Outcome } from '@sluice/contracts';
 
 /** How a call ended, in a word or two, and how bad that is. */
-export const OUTCOME_WORDS: Readonly<Record<Outcome, { readonly word: string; readonly tone: 'good' | 'warn' | 'bad' | 'plain' }>> = {
+export const OUTCOME_WORDS: Readonly<
+  Record<Outcome, { readonly word: string; readonly tone: 'good' | 'warn' | 'bad' | 'plain' }>
+> = {
   ok: { word: 'answered', tone: 'good' },
   client_error: { word: 'not understood', tone: 'bad' },
   unauthenticated: { word: 'no valid key', tone: 'bad' },

@@ -21,7 +21,9 @@ export function Requests({ slug, item }: PageProps) {
   const filters = filtersOf(search);
   return (
     <>
-      <PageHead title="Requests">Every call that reached a model, and what was refused. Refusals of the same kind in the same second are one row.</PageHead>
+      <PageHead title="Requests">
+        Every call that reached a model, and what was refused. Refusals of the same kind in the same second are one row.
+      </PageHead>
       <RequestFilterBar key={search.toString()} slug={slug} search={search} />
       <RequestList slug={slug} filters={filters} />
     </>
@@ -38,12 +40,39 @@ function RequestList({ slug, filters }: { slug: string; filters: RequestFilters 
   const rows = requests.data?.pages.flatMap((page) => page.rows) ?? [];
   const filtered = Object.values(filters).some((value) => value !== undefined);
   return (
-    <Panel title={filtered ? 'Requests found' : 'All requests'} actions={<button type="button" onClick={() => void requests.refetch()} disabled={requests.isFetching}>Refresh</button>}>
+    <Panel
+      title={filtered ? 'Requests found' : 'All requests'}
+      actions={
+        <button type="button" onClick={() => void requests.refetch()} disabled={requests.isFetching}>
+          Refresh
+        </button>
+      }
+    >
       {requests.isPending && <Loading rows={8} />}
-      {requests.isError && <Failure error={requests.error} onRetry={() => void requests.refetch()} {...(rows.length > 0 ? { stale: requests.dataUpdatedAt } : {})} />}
-      {requests.isSuccess && rows.length === 0 && (filtered ? <Empty title="Nothing matches">Take a filter away, or look at another time.</Empty> : <Empty title="No requests yet">Make a key under API keys and send a first call; it appears here within seconds.</Empty>)}
+      {requests.isError && (
+        <Failure
+          error={requests.error}
+          onRetry={() => void requests.refetch()}
+          {...(rows.length > 0 ? { stale: requests.dataUpdatedAt } : {})}
+        />
+      )}
+      {requests.isSuccess &&
+        rows.length === 0 &&
+        (filtered ? (
+          <Empty title="Nothing matches">Take a filter away, or look at another time.</Empty>
+        ) : (
+          <Empty title="No requests yet">
+            Make a key under API keys and send a first call; it appears here within seconds.
+          </Empty>
+        ))}
       {rows.length > 0 && <RequestTable slug={slug} rows={rows} />}
-      {requests.hasNextPage && <p className="more"><button type="button" onClick={() => void requests.fetchNextPage()} disabled={requests.isFetchingNextPage}>{requests.isFetchingNextPage ? 'Loading …' : 'Show older'}</button></p>}
+      {requests.hasNextPage && (
+        <p className="more">
+          <button type="button" onClick={() => void requests.fetchNextPage()} disabled={requests.isFetchingNextPage}>
+            {requests.isFetchingNextPage ? 'Loading …' : 'Show older'}
+          </button>
+        </p>
+      )}
     </Panel>
   );
 }
@@ -53,9 +82,21 @@ function RequestTable({ slug, rows }: { slug: string; rows: readonly RequestRow[
     <div className="scroll-x">
       <table className="cards">
         <thead>
-          <tr><th>Time</th><th>What became of it</th><th>Model</th><th>Key</th><th className="num">Tokens in / out</th><th className="num">Cost</th><th className="num">Took</th></tr>
+          <tr>
+            <th>Time</th>
+            <th>What became of it</th>
+            <th>Model</th>
+            <th>Key</th>
+            <th className="num">Tokens in / out</th>
+            <th className="num">Cost</th>
+            <th className="num">Took</th>
+          </tr>
         </thead>
-        <tbody>{rows.map((row) => <Row key={row.id} slug={slug} row={row} />)}</tbody>
+        <tbody>
+          {rows.map((row) => (
+            <Row key={row.id} slug={slug} row={row} />
+          ))}
+        </tbody>
       </table>
     </div>
   );
@@ -68,17 +109,44 @@ function Row({ slug, row }: { slug: string; row: RequestRow }) {
   const refused = row.kind === 'refusals';
   return (
     <tr>
-      <td className="nowrap" data-label="Time">{id === undefined ? <Instant at={row.occurred_at} seconds /> : <Link to={urlOf(slug, 'requests', id)}><Instant at={row.occurred_at} seconds /></Link>}</td>
+      <td className="nowrap" data-label="Time">
+        {id === undefined ? (
+          <Instant at={row.occurred_at} seconds />
+        ) : (
+          <Link to={urlOf(slug, 'requests', id)}>
+            <Instant at={row.occurred_at} seconds />
+          </Link>
+        )}
+      </td>
       <td>
         <div className="row">
           <Badge tone={tone}>{word}</Badge>
           {row.count > 1 && <strong className="num">{formatCount(row.count)} calls</strong>}
           {row.fallback && <Badge tone="warn">fallback</Badge>}
-          {row.outcome !== 'ok' && <span className="muted num">{row.status}{row.error_code !== null && <> <code>{row.error_code}</code></>}</span>}
+          {row.outcome !== 'ok' && (
+            <span className="muted num">
+              {row.status}
+              {row.error_code !== null && (
+                <>
+                  {' '}
+                  <code>{row.error_code}</code>
+                </>
+              )}
+            </span>
+          )}
         </div>
         {row.explanation !== null && (
           <div className="why">
-            <p>{row.explanation.why}{row.limit !== null && <span className="muted"> ({row.limit.name}{row.limit.level !== null && `, ${levelInWords(row.limit.level)}`})</span>}</p>
+            <p>
+              {row.explanation.why}
+              {row.limit !== null && (
+                <span className="muted">
+                  {' '}
+                  ({row.limit.name}
+                  {row.limit.level !== null && `, ${levelInWords(row.limit.level)}`})
+                </span>
+              )}
+            </p>
             <p className="muted">{row.explanation.what_to_do}</p>
           </div>
         )}
@@ -89,10 +157,18 @@ function Row({ slug, row }: { slug: string; row: RequestRow }) {
           {row.feature !== null && <div className="muted break">{row.feature}</div>}
         </div>
       </td>
-      <td data-label="Key" className="break">{row.key_name ?? row.key_id ?? '–'}</td>
-      <td className="num" data-label="Tokens in / out">{refused ? '–' : `${formatCount(tokens.input)} / ${formatCount(tokens.output)}`}</td>
-      <td className="num" data-label="Cost">{refused ? '–' : <Money nano={row.billed_nanousd} />}</td>
-      <td className="num" data-label="Took">{row.total_ms === null ? '–' : formatDuration(row.total_ms)}</td>
+      <td data-label="Key" className="break">
+        {row.key_name ?? row.key_id ?? '–'}
+      </td>
+      <td className="num" data-label="Tokens in / out">
+        {refused ? '–' : `${formatCount(tokens.input)} / ${formatCount(tokens.output)}`}
+      </td>
+      <td className="num" data-label="Cost">
+        {refused ? '–' : <Money nano={row.billed_nanousd} />}
+      </td>
+      <td className="num" data-label="Took">
+        {row.total_ms === null ? '–' : formatDuration(row.total_ms)}
+      </td>
     </tr>
   );
 }

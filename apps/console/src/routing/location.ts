@@ -49,9 +49,16 @@ export function usePlace(): Place {
   return readPlace(useSyncExternalStore(subscribe, currentUrl));
 }
 
-export function urlOf(workspace: string, page: string, item?: string, search?: Readonly<Record<string, string | undefined>>): string {
+export function urlOf(
+  workspace: string,
+  page: string,
+  item?: string,
+  search?: Readonly<Record<string, string | undefined>>,
+): string {
   const path = [workspace, page, ...(item === undefined ? [] : [item])].map(encodeURIComponent).join('/');
-  const given = Object.entries(search ?? {}).flatMap(([name, value]) => (value === undefined || value === '' ? [] : [[name, value]]));
+  const given = Object.entries(search ?? {}).flatMap(([name, value]) =>
+    value === undefined || value === '' ? [] : [[name, value]],
+  );
   const query = new URLSearchParams(given).toString();
   return `/${path}${query === '' ? '' : `?${query}`}`;
 }

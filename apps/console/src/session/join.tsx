@@ -16,16 +16,40 @@ export function Join() {
     <main className="sign-in">
       <form className="panel" onSubmit={submit}>
         <h1>Join a workspace</h1>
-        {invitation === '' && <p className="notice bad" role="alert">This link has no invitation in it. Copy the whole link from the message you got.</p>}
+        {invitation === '' && (
+          <p className="notice bad" role="alert">
+            This link has no invitation in it. Copy the whole link from the message you got.
+          </p>
+        )}
         {accept.isSuccess ? (
-          <p className="notice good" role="status">Done. <a href="/">Sign in</a> with your address and this password.</p>
+          <p className="notice good" role="status">
+            Done. <a href="/">Sign in</a> with your address and this password.
+          </p>
         ) : (
           <>
-            <Field label="Password" hint="At least 12 characters. If you have an account here already, give its password." error={accept.error} path="password">
-              {(props) => <input {...props} type="password" autoComplete="new-password" required minLength={12} maxLength={200} value={password} onChange={(e) => setPassword(e.target.value)} />}
+            <Field
+              label="Password"
+              hint="At least 12 characters. If you have an account here already, give its password."
+              error={accept.error}
+              path="password"
+            >
+              {(props) => (
+                <input
+                  {...props}
+                  type="password"
+                  autoComplete="new-password"
+                  required
+                  minLength={12}
+                  maxLength={200}
+                  value={password}
+                  onChange={(e) => setPassword(e.target.value)}
+                />
+              )}
             </Field>
             <FormFault error={accept.error} paths={['password']} />
-            <button className="primary" disabled={accept.isPending || invitation === ''}>{accept.isPending ? 'Joining …' : 'Join'}</button>
+            <button className="primary" disabled={accept.isPending || invitation === ''}>
+              {accept.isPending ? 'Joining …' : 'Join'}
+            </button>
           </>
         )}
       </form>

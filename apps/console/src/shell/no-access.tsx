@@ -9,10 +9,13 @@ export function NotYourRole({ title, permission, role }: { title: string; permis
     <>
       <PageHead title={title} />
       <div className="notice warn">
-        <p><strong>Your role in this workspace does not include this page.</strong></p>
         <p>
-          It needs the permission <code>{permission}</code>, which lets you {PERMISSION_WORDS[permission].lets}. You are {role} here; the role{' '}
-          {rolesWith(permission)} has it. An admin of this workspace can change your role under Members.
+          <strong>Your role in this workspace does not include this page.</strong>
+        </p>
+        <p>
+          It needs the permission <code>{permission}</code>, which lets you {PERMISSION_WORDS[permission].lets}. You are{' '}
+          {role} here; the role {rolesWith(permission)} has it. An admin of this workspace can change your role under
+          Members.
         </p>
       </div>
     </>
@@ -25,8 +28,16 @@ export function NoSuchPlace({ what, home }: { what: 'workspace' | 'page'; home: 
     <>
       <PageHead title="Not found" />
       <div className="notice">
-        <p>{what === 'workspace' ? 'There is no workspace of this name that you belong to.' : 'There is no page at this address.'}</p>
-        {home !== undefined && <p><Link to={home}>Go to the overview</Link></p>}
+        <p>
+          {what === 'workspace'
+            ? 'There is no workspace of this name that you belong to.'
+            : 'There is no page at this address.'}
+        </p>
+        {home !== undefined && (
+          <p>
+            <Link to={home}>Go to the overview</Link>
+          </p>
+        )}
       </div>
     </>
   );

@@ -1,7 +1,9 @@
 import type { Permission, Role } from '@sluice/contracts';
 
 /** What each permission lets a person do, to end the sentence `lets you …`, and which roles have it. */
-export const PERMISSION_WORDS: Readonly<Record<Permission, { readonly lets: string; readonly roles: readonly Role[] }>> = {
+export const PERMISSION_WORDS: Readonly<
+  Record<Permission, { readonly lets: string; readonly roles: readonly Role[] }>
+> = {
   'usage:read': { lets: 'see traffic and usage', roles: ['viewer', 'developer', 'finance', 'admin'] },
   'cost:read': { lets: 'see what calls cost', roles: ['finance', 'admin'] },
   'trace:read': { lets: 'see single requests', roles: ['developer', 'admin'] },

@@ -25,24 +25,52 @@ export function Shell({ session, onSignOut }: { session: SessionView; onSignOut:
 
   return (
     <div className="shell">
-      <a className="skip" href="#main">Skip to the page</a>
+      <a className="skip" href="#main">
+        Skip to the page
+      </a>
       <header className="side">
         <div className="brand-row">
-          <span className="brand"><Mark /> Sluice</span>
-          <button type="button" className="menu-button" aria-expanded={menuOpen} aria-controls="menu" onClick={() => setMenuOpen(!menuOpen)}>Menu</button>
+          <span className="brand">
+            <Mark /> Sluice
+          </span>
+          <button
+            type="button"
+            className="menu-button"
+            aria-expanded={menuOpen}
+            aria-controls="menu"
+            onClick={() => setMenuOpen(!menuOpen)}
+          >
+            Menu
+          </button>
         </div>
         <div id="menu" className={menuOpen ? 'menu open' : 'menu'}>
           <WorkspaceSwitch slugs={slugs} slug={known ? slug : undefined} pageId={pageId} />
           {known && <Menu slug={slug} pageId={pageId} permissions={permissions} onChosen={() => setMenuOpen(false)} />}
           <div className="who">
-            <p title={session.email}>{known ? <Link to={urlOf(slug, 'account')} aria-label={`${session.email}: your account`}>{session.email}</Link> : session.email}</p>
-            {known && <p className="muted">{session.roles[slug]} of {slug}</p>}
-            <button type="button" onClick={onSignOut}>Sign out</button>
+            <p title={session.email}>
+              {known ? (
+                <Link to={urlOf(slug, 'account')} aria-label={`${session.email}: your account`}>
+                  {session.email}
+                </Link>
+              ) : (
+                session.email
+              )}
+            </p>
+            {known && (
+              <p className="muted">
+                {session.roles[slug]} of {slug}
+              </p>
+            )}
+            <button type="button" onClick={onSignOut}>
+              Sign out
+            </button>
           </div>
         </div>
       </header>
       <main id="main" tabIndex={-1}>
-        {slugs.length === 0 && <p className="notice">You do not belong to any workspace yet. Ask an admin of your company to add you.</p>}
+        {slugs.length === 0 && (
+          <p className="notice">You do not belong to any workspace yet. Ask an admin of your company to add you.</p>
+        )}
         {slugs.length > 0 && !known && <NoSuchPlace what="workspace" home={slugs[0] && urlOf(slugs[0], 'overview')} />}
         {known && page === undefined && <NoSuchPlace what="page" home={urlOf(slug, 'overview')} />}
         {known && page !== undefined && (
@@ -59,7 +87,17 @@ export function Shell({ session, onSignOut }: { session: SessionView; onSignOut:
   );
 }
 
-function Menu({ slug, pageId, permissions, onChosen }: { slug: string; pageId: string; permissions: readonly Permission[]; onChosen: () => void }) {
+function Menu({
+  slug,
+  pageId,
+  permissions,
+  onChosen,
+}: {
+  slug: string;
+  pageId: string;
+  permissions: readonly Permission[];
+  onChosen: () => void;
+}) {
   return (
     <nav aria-label="Pages">
       {GROUPS.map((group) => {
@@ -71,7 +109,9 @@ function Menu({ slug, pageId, permissions, onChosen }: { slug: string; pageId: s
             <ul>
               {pages.map(({ id, title }) => (
                 <li key={id}>
-                  <Link to={urlOf(slug, id)} aria-current={id === pageId ? 'page' : undefined} onClick={onChosen}>{title}</Link>
+                  <Link to={urlOf(slug, id)} aria-current={id === pageId ? 'page' : undefined} onClick={onChosen}>
+                    {title}
+                  </Link>
                 </li>
               ))}
             </ul>
@@ -83,7 +123,15 @@ function Menu({ slug, pageId, permissions, onChosen }: { slug: string; pageId: s
 }
 
 /** A choice only for people who have one. */
-function WorkspaceSwitch({ slugs, slug, pageId }: { slugs: readonly string[]; slug: string | undefined; pageId: string }) {
+function WorkspaceSwitch({
+  slugs,
+  slug,
+  pageId,
+}: {
+  slugs: readonly string[];
+  slug: string | undefined;
+  pageId: string;
+}) {
   if (slugs.length === 0) return null;
   if (slugs.length === 1 && slug !== undefined) {
     return (
@@ -97,8 +145,14 @@ function WorkspaceSwitch({ slugs, slug, pageId }: { slugs: readonly string[]; sl
     <label className="workspace-name">
       <span className="muted">Workspace</span>
       <select value={slug ?? ''} onChange={(event) => navigate(urlOf(event.target.value, pageId))}>
-        {slug === undefined && <option value="" disabled>choose one</option>}
-        {slugs.map((name) => <option key={name}>{name}</option>)}
+        {slug === undefined && (
+          <option value="" disabled>
+            choose one
+          </option>
+        )}
+        {slugs.map((name) => (
+          <option key={name}>{name}</option>
+        ))}
       </select>
     </label>
   );
@@ -116,8 +170,12 @@ class PageFrame extends Component<{ children: ReactNode }, { broken: boolean }> 
     if (!this.state.broken) return <Suspense fallback={<Loading rows={6} />}>{this.props.children}</Suspense>;
     return (
       <div className="notice bad failure" role="alert">
-        <div><strong>This page could not be shown.</strong> The console may have been updated since you opened it.</div>
-        <button type="button" onClick={() => window.location.reload()}>Reload</button>
+        <div>
+          <strong>This page could not be shown.</strong> The console may have been updated since you opened it.
+        </div>
+        <button type="button" onClick={() => window.location.reload()}>
+          Reload
+        </button>
       </div>
     );
   }

@@ -1,4 +1,20 @@
-import { ALERTS, BILLING, DELIVERIES, KEYS, MEMBERS, MODELS, OVERVIEW, policyOf, REQUEST, REQUESTS, seriesOf, SESSION, SESSIONS, usageOf, WEBHOOKS } from './fixture-views.ts';
+import {
+  ALERTS,
+  BILLING,
+  DELIVERIES,
+  KEYS,
+  MEMBERS,
+  MODELS,
+  OVERVIEW,
+  policyOf,
+  REQUEST,
+  REQUESTS,
+  seriesOf,
+  SESSION,
+  SESSIONS,
+  usageOf,
+  WEBHOOKS,
+} from './fixture-views.ts';
 import type { SeriesView, UsageView } from '@sluice/contracts';
 
 export interface FixtureAnswer {
@@ -31,7 +47,10 @@ export interface FixtureBff {
 
 const json = (body: unknown): FixtureAnswer => ({ status: 200, body });
 /** A problem as the backend answers it. */
-export const problem = (status: number, title: string, more: object = {}): FixtureAnswer => ({ status, body: { type: 'about:blank', title, status, request_id: 'req_problem', ...more } });
+export const problem = (status: number, title: string, more: object = {}): FixtureAnswer => ({
+  status,
+  body: { type: 'about:blank', title, status, request_id: 'req_problem', ...more },
+});
 
 /** What the playground's call gives: three words, then what they cost. */
 const STREAM = [
@@ -41,7 +60,9 @@ const STREAM = [
   'data: {"choices":[{"delta":{"content":" down."},"finish_reason":"stop"}]}',
   'event: usage\ndata: {"tokens":{"input":11,"output":3},"cost_nanousd":78000,"latency_ms":812,"model":"sim-large","provider":"secondary"}',
   'data: [DONE]',
-].map((event) => `${event}\n\n`).join('');
+]
+  .map((event) => `${event}\n\n`)
+  .join('');
 
 export function createFixtureBff(): FixtureBff {
   const routes: Record<string, Route> = {
@@ -65,7 +86,18 @@ export function createFixtureBff(): FixtureBff {
     'POST /api/webhooks/:id/test': json({ rows: DELIVERIES.rows.slice(0, 1) }),
     'POST /api/playground': {
       status: 200,
-      headers: { 'content-type': 'text/event-stream', 'x-request-id': 'req_play', 'x-sluice-provider': 'secondary', 'x-sluice-model': 'sim-large', 'x-sluice-fallback': 'true', 'x-sluice-fallback-reason': 'rate_limit', 'x-sluice-attempts': '2', 'x-ratelimit-limit-requests': '50', 'x-ratelimit-remaining-requests': '49', 'x-ratelimit-reset-requests': '20ms' },
+      headers: {
+        'content-type': 'text/event-stream',
+        'x-request-id': 'req_play',
+        'x-sluice-provider': 'secondary',
+        'x-sluice-model': 'sim-large',
+        'x-sluice-fallback': 'true',
+        'x-sluice-fallback-reason': 'rate_limit',
+        'x-sluice-attempts': '2',
+        'x-ratelimit-limit-requests': '50',
+        'x-ratelimit-remaining-requests': '49',
+        'x-ratelimit-reset-requests': '20ms',
+      },
       body: STREAM,
     },
   };
@@ -82,7 +114,9 @@ export function createFixtureBff(): FixtureBff {
       if (body !== undefined) sent.push({ call: `${method} ${pathname}`, body });
       const general = pathname.replace(/^(\/api\/(?:requests|webhooks|members|keys|sessions))\/[^/]+/, '$1/:id');
       const route = routes[`${method} ${pathname}`] ?? routes[`${method} ${general}`] ?? problem(404, 'Not found');
-      return typeof route === 'function' ? route({ method, path: pathname, query: searchParams, headers, body }) : route;
+      return typeof route === 'function'
+        ? route({ method, path: pathname, query: searchParams, headers, body })
+        : route;
     },
   };
 }
@@ -91,8 +125,17 @@ export function createFixtureBff(): FixtureBff {
 export function fixtureFetch(bff: FixtureBff): typeof fetch {
   return async (input, init) => {
     init?.signal?.throwIfAborted();
-    const answer = bff.answer(init?.method ?? 'GET', String(input), new Headers(init?.headers), init?.body as string | undefined);
-    const body = answer.body === undefined ? null : typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body);
-    return new Response(body, { status: answer.status, headers: { 'content-type': 'application/json', ...answer.headers } });
+    const answer = bff.answer(
+      init?.method ?? 'GET',
+      String(input),
+      new Headers(init?.headers),
+      init?.body as string | undefined,
+    );
+    const body =
+      answer.body === undefined ? null : typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body);
+    return new Response(body, {
+      status: answer.status,
+      headers: { 'content-type': 'application/json', ...answer.headers },
+    });
   };
 }

@@ -1,4 +1,21 @@
-import { AlertsView, BillingView, DeliveriesView, KeysView, MembersView, ModelsView, OverviewView, PolicyView, RequestsView, RequestView, SeriesView, SessionsView, SessionView, UsageBy, UsageView, WebhooksView } from '@sluice/contracts';
+import {
+  AlertsView,
+  BillingView,
+  DeliveriesView,
+  KeysView,
+  MembersView,
+  ModelsView,
+  OverviewView,
+  PolicyView,
+  RequestsView,
+  RequestView,
+  SeriesView,
+  SessionsView,
+  SessionView,
+  UsageBy,
+  UsageView,
+  WebhooksView,
+} from '@sluice/contracts';
 import * as fixtures from './fixture-views.ts';
 
 it('what tests show is what the backend may answer', () => {
@@ -11,7 +28,9 @@ it('what tests show is what the backend may answer', () => {
   RequestView.parse(fixtures.REQUEST);
   ModelsView.parse(fixtures.MODELS);
   KeysView.parse(fixtures.KEYS);
-  expect(PolicyView.parse(fixtures.policyOf({ limits: { requests: { perSecond: 20, burst: 40 } } }, 7)).version).toBe(7);
+  expect(PolicyView.parse(fixtures.policyOf({ limits: { requests: { perSecond: 20, burst: 40 } } }, 7)).version).toBe(
+    7,
+  );
   MembersView.parse(fixtures.MEMBERS);
   BillingView.parse(fixtures.BILLING);
   AlertsView.parse(fixtures.ALERTS);

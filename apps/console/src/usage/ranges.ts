@@ -43,7 +43,9 @@ export function customRange(first: string, last: string): Range | string {
 export function stepsOf({ from, to, step }: Range): string[] {
   const stepMs = step === 'hour' ? HOUR_MS : DAY_MS;
   const fromMs = Date.parse(from);
-  return Array.from({ length: Math.ceil((Date.parse(to) - fromMs) / stepMs) }, (_, index) => instant(fromMs + index * stepMs));
+  return Array.from({ length: Math.ceil((Date.parse(to) - fromMs) / stepMs) }, (_, index) =>
+    instant(fromMs + index * stepMs),
+  );
 }
 
 const instant = (ms: number): string => new Date(ms).toISOString();

@@ -15,7 +15,13 @@ const METRICS = [
 ] as const;
 const DRAWN = 5;
 const DAY = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' });
-const HOUR = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', timeZone: 'UTC' });
+const HOUR = new Intl.DateTimeFormat(undefined, {
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+  timeZone: 'UTC',
+});
 
 /** Stacked bars by model or feature: the five largest, and the others as one. */
 export function UsageChart({ data, split }: { data: UsageView; split: 'model' | 'feature' }) {
@@ -26,7 +32,14 @@ export function UsageChart({ data, split }: { data: UsageView; split: 'model' | 
   const words = data.step === 'hour' ? HOUR : DAY;
   return (
     <div className="stack">
-      <div><Segments label="Show" options={METRICS.filter(({ id }) => money || id !== 'cost')} value={metric} onChange={setMetric} /></div>
+      <div>
+        <Segments
+          label="Show"
+          options={METRICS.filter(({ id }) => money || id !== 'cost')}
+          value={metric}
+          onChange={setMetric}
+        />
+      </div>
       <TimeChart
         label={`${METRICS.find(({ id }) => id === metric)?.title} per ${data.step} by ${split}`}
         kind="bars"
@@ -45,14 +58,21 @@ function valueOf(point: Point, metric: Metric): number {
 }
 
 /** One series per name with a value for each step; names beyond the largest five are summed. */
-export function stack(points: readonly Point[], steps: readonly string[], split: 'model' | 'feature', value: (point: Point) => number): ChartSeries[] {
+export function stack(
+  points: readonly Point[],
+  steps: readonly string[],
+  split: 'model' | 'feature',
+  value: (point: Point) => number,
+): ChartSeries[] {
   const totals = new Map<string, number>();
   const nameOf = (point: Point): string => point[split] ?? `no ${split}`;
   for (const point of points) totals.set(nameOf(point), (totals.get(nameOf(point)) ?? 0) + value(point));
   const largest = [...totals].toSorted((a, b) => b[1] - a[1]).map(([name]) => name);
   const drawn = new Set(largest.slice(0, largest.length > DRAWN + 1 ? DRAWN : DRAWN + 1));
   const slotOf = new Map(steps.map((step, index) => [Date.parse(step), index]));
-  const series = new Map([...drawn, ...(drawn.size < largest.length ? ['others'] : [])].map((name) => [name, steps.map(() => 0)]));
+  const series = new Map(
+    [...drawn, ...(drawn.size < largest.length ? ['others'] : [])].map((name) => [name, steps.map(() => 0)]),
+  );
   for (const point of points) {
     const values = series.get(drawn.has(nameOf(point)) ? nameOf(point) : 'others');
     const slot = slotOf.get(Date.parse(point.at));

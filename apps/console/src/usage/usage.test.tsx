@@ -22,8 +22,16 @@ describe('usage and cost', () => {
     expect(screen.getByText('(revoked)')).toBeTruthy();
     expect(window.location.search).toBe('?by=key');
     expect(bff.asked.at(-1)).toContain('by=key');
-    const csv = new URL(screen.getByRole('link', { name: 'Download CSV' }).getAttribute('href') as string, 'http://x.test');
-    expect(Object.fromEntries(csv.searchParams)).toMatchObject({ workspace: 'acme-prod', by: 'key', step: 'day', format: 'csv' });
+    const csv = new URL(
+      screen.getByRole('link', { name: 'Download CSV' }).getAttribute('href') as string,
+      'http://x.test',
+    );
+    expect(Object.fromEntries(csv.searchParams)).toMatchObject({
+      workspace: 'acme-prod',
+      by: 'key',
+      step: 'day',
+      format: 'csv',
+    });
   });
 
   it('gives the chart as a table too, with a row for every day', async () => {
@@ -34,7 +42,9 @@ describe('usage and cost', () => {
   });
 
   it('leaves money out for a role without cost:read, and says why when asked', async () => {
-    const hidden = JSON.parse(JSON.stringify(usageOf('model'), (key, value: unknown) => (key === 'billed_nanousd' ? null : value))) as unknown;
+    const hidden = JSON.parse(
+      JSON.stringify(usageOf('model'), (key, value: unknown) => (key === 'billed_nanousd' ? null : value)),
+    ) as unknown;
     showConsole('/acme-staging/usage', ({ routes }) => (routes['GET /api/usage'] = { status: 200, body: hidden }));
     const totals = within(await screen.findByRole('region', { name: 'Totals' }));
     expect(totals.getByTitle(/cost:read/).textContent).toBe('–');
@@ -49,8 +59,17 @@ describe('usage and cost', () => {
   });
 
   it('says what to do when there is nothing', async () => {
-    const empty = { ...usageOf('model'), points: [], groups: [], totals: { calls: 0, input_tokens: 0, output_tokens: 0, billed_nanousd: 0 } };
-    showConsole('/acme-prod/usage', ({ routes }) => (routes['GET /api/usage'] = { status: 200, body: { ...empty, previous: { ...empty.previous, calls: 0 } } }));
+    const empty = {
+      ...usageOf('model'),
+      points: [],
+      groups: [],
+      totals: { calls: 0, input_tokens: 0, output_tokens: 0, billed_nanousd: 0 },
+    };
+    showConsole(
+      '/acme-prod/usage',
+      ({ routes }) =>
+        (routes['GET /api/usage'] = { status: 200, body: { ...empty, previous: { ...empty.previous, calls: 0 } } }),
+    );
     await waitFor(() => expect(screen.getByText('No calls in this time')).toBeTruthy());
   });
 });
@@ -58,10 +77,22 @@ describe('usage and cost', () => {
 describe('ranges', () => {
   it('end with the current hour or day, and have a step for each, without calls as well', () => {
     const nowMs = Date.parse('2026-03-15T12:34:56.000Z');
-    expect(presetRange('24h', nowMs)).toEqual({ from: '2026-03-14T13:00:00.000Z', to: '2026-03-15T13:00:00.000Z', step: 'hour' });
-    expect(presetRange('7d', nowMs)).toEqual({ from: '2026-03-09T00:00:00.000Z', to: '2026-03-16T00:00:00.000Z', step: 'day' });
+    expect(presetRange('24h', nowMs)).toEqual({
+      from: '2026-03-14T13:00:00.000Z',
+      to: '2026-03-15T13:00:00.000Z',
+      step: 'hour',
+    });
+    expect(presetRange('7d', nowMs)).toEqual({
+      from: '2026-03-09T00:00:00.000Z',
+      to: '2026-03-16T00:00:00.000Z',
+      step: 'day',
+    });
     expect(stepsOf(presetRange('7d', nowMs))).toHaveLength(7);
-    expect(customRange('2026-03-01', '2026-03-01')).toEqual({ from: '2026-03-01T00:00:00.000Z', to: '2026-03-02T00:00:00.000Z', step: 'hour' });
+    expect(customRange('2026-03-01', '2026-03-01')).toEqual({
+      from: '2026-03-01T00:00:00.000Z',
+      to: '2026-03-02T00:00:00.000Z',
+      step: 'hour',
+    });
     expect(customRange('', '2026-03-01')).toBe('Give both days.');
     expect(customRange('2024-01-01', '2026-03-01')).toMatch(/At most 400 days/);
   });
@@ -70,7 +101,17 @@ describe('ranges', () => {
 describe('stacks', () => {
   it('sum to the points, with the smaller names as one', () => {
     const steps = ['2026-03-01T00:00:00.000Z', '2026-03-02T00:00:00.000Z'];
-    const points = ['a', 'b', 'c', 'd', 'e', 'f', 'g', null].flatMap((model, index) => steps.map((at) => ({ at, model, feature: null, calls: index + 1, input_tokens: 0, output_tokens: 0, billed_nanousd: 0 })));
+    const points = ['a', 'b', 'c', 'd', 'e', 'f', 'g', null].flatMap((model, index) =>
+      steps.map((at) => ({
+        at,
+        model,
+        feature: null,
+        calls: index + 1,
+        input_tokens: 0,
+        output_tokens: 0,
+        billed_nanousd: 0,
+      })),
+    );
     const series = stack(points, steps, 'model', ({ calls }) => calls);
     expect(series.map(({ name }) => name)).toEqual(['no model', 'g', 'f', 'e', 'd', 'others']);
     expect(series.flatMap(({ values }) => values).reduce<number>((sum, value) => sum + (value ?? 0), 0)).toBe(72);

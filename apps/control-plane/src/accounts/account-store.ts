@@ -32,16 +32,29 @@ export interface OperatorAccountStore {
   /** False when there is one of that name already. */
   insert(account: { id: string; role: OperatorRole; passwordHash: string }, audit: AuditInput): Promise<boolean>;
   /** The new version; undefined when the account is not at `ifVersion` any more. */
-  update(account: { id: string; role: OperatorRole; enabled: boolean; passwordHash?: string | undefined }, ifVersion: number, audit: AuditInput): Promise<number | undefined>;
+  update(
+    account: { id: string; role: OperatorRole; enabled: boolean; passwordHash?: string | undefined },
+    ifVersion: number,
+    audit: AuditInput,
+  ): Promise<number | undefined>;
   /** False when the account is not at `ifVersion` any more. */
   remove(id: string, ifVersion: number, audit: AuditInput): Promise<boolean>;
 }
 
 export interface PersonAccountStore {
-  list(page: AccountPage & { readonly workspace?: string | undefined; readonly q?: string | undefined }): Promise<PersonAccount[]>;
+  list(
+    page: AccountPage & { readonly workspace?: string | undefined; readonly q?: string | undefined },
+  ): Promise<PersonAccount[]>;
   find(id: string): Promise<PersonAccount | undefined>;
   findByEmail(email: string): Promise<PersonAccount | undefined>;
-  insert(account: { id: string; email: string; roles: Readonly<Record<string, Role>>; passwordHash: string }, audit: AuditInput): Promise<boolean>;
-  update(account: { id: string; roles: Readonly<Record<string, Role>>; passwordHash?: string | undefined }, ifVersion: number, audit: AuditInput): Promise<number | undefined>;
+  insert(
+    account: { id: string; email: string; roles: Readonly<Record<string, Role>>; passwordHash: string },
+    audit: AuditInput,
+  ): Promise<boolean>;
+  update(
+    account: { id: string; roles: Readonly<Record<string, Role>>; passwordHash?: string | undefined },
+    ifVersion: number,
+    audit: AuditInput,
+  ): Promise<number | undefined>;
   remove(id: string, ifVersion: number, audit: AuditInput): Promise<boolean>;
 }

@@ -7,12 +7,37 @@ interface Versioned {
 }
 
 /** Accounts without a database, for tests. */
-export function createMemoryAccounts(audited: AuditInput[]): { operators: OperatorAccountStore; people: PersonAccountStore & { hashOf(email: string): string | undefined } } {
-  const operators = new Map<string, { id: string; role: 'viewer' | 'operator' | 'admin'; enabled: boolean; version: number; createdAt: string; passwordHash: string }>();
-  const people = new Map<string, { id: string; email: string; roles: Readonly<Record<string, 'viewer' | 'developer' | 'finance' | 'admin'>>; version: number; passwordHash: string }>();
+export function createMemoryAccounts(audited: AuditInput[]): {
+  operators: OperatorAccountStore;
+  people: PersonAccountStore & { hashOf(email: string): string | undefined };
+} {
+  const operators = new Map<
+    string,
+    {
+      id: string;
+      role: 'viewer' | 'operator' | 'admin';
+      enabled: boolean;
+      version: number;
+      createdAt: string;
+      passwordHash: string;
+    }
+  >();
+  const people = new Map<
+    string,
+    {
+      id: string;
+      email: string;
+      roles: Readonly<Record<string, 'viewer' | 'developer' | 'finance' | 'admin'>>;
+      version: number;
+      passwordHash: string;
+    }
+  >();
 
   function after<T extends Versioned>(rows: Map<string, T>, id: string | undefined, limit: number): T[] {
-    return [...rows.values()].filter((row) => id === undefined || row.id > id).sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, limit);
+    return [...rows.values()]
+      .filter((row) => id === undefined || row.id > id)
+      .sort((a, b) => (a.id < b.id ? -1 : 1))
+      .slice(0, limit);
   }
   const isAt = (row: Versioned | undefined, version: number): boolean => row?.version === version;
   const byEmail = (email: string) => [...people.values()].find((row) => row.email === email.toLowerCase());
@@ -30,7 +55,13 @@ export function createMemoryAccounts(audited: AuditInput[]): { operators: Operat
       update: async ({ id, role, enabled, passwordHash }, ifVersion, audit) => {
         const row = operators.get(id);
         if (row === undefined || !isAt(row, ifVersion)) return undefined;
-        operators.set(id, { ...row, role, enabled, passwordHash: passwordHash ?? row.passwordHash, version: row.version + 1 });
+        operators.set(id, {
+          ...row,
+          role,
+          enabled,
+          passwordHash: passwordHash ?? row.passwordHash,
+          version: row.version + 1,
+        });
         audited.push(audit);
         return row.version + 1;
       },
@@ -44,7 +75,11 @@ export function createMemoryAccounts(audited: AuditInput[]): { operators: Operat
       hashOf: (email) => byEmail(email)?.passwordHash,
       list: async ({ after: id, limit, workspace, q }) =>
         after(people, id, people.size)
-          .filter(({ roles, email }) => (workspace === undefined || Object.hasOwn(roles, workspace)) && (q === undefined || email.includes(q.toLowerCase())))
+          .filter(
+            ({ roles, email }) =>
+              (workspace === undefined || Object.hasOwn(roles, workspace)) &&
+              (q === undefined || email.includes(q.toLowerCase())),
+          )
           .slice(0, limit),
       find: async (id) => people.get(id),
       findByEmail: async (email) => byEmail(email),

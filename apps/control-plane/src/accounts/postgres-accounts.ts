@@ -9,10 +9,20 @@ interface Deps {
   readonly recordAudit: (tx: Executor, input: AuditInput) => Promise<unknown>;
 }
 
-type OperatorRow = { name: string; role: string; enabled: boolean; version: number; created_at: string | Date; password_hash: string };
+type OperatorRow = {
+  name: string;
+  role: string;
+  enabled: boolean;
+  version: number;
+  created_at: string | Date;
+  password_hash: string;
+};
 type PersonRow = { id: string; email: string; roles: Record<string, string>; version: number };
 
-/** Runs a statement that returns what it changed, and the audit record with it; the record only when something was changed. */
+/**
+ * Runs a statement that returns what it changed, and the audit record with it; the record only when something was
+ * changed.
+ */
 async function changed({ db, recordAudit }: Deps, statement: SQL, audit: AuditInput): Promise<number | undefined> {
   return db.transaction(async (tx) => {
     const result = await tx.execute<{ version: number }>(statement);
@@ -28,7 +38,9 @@ export function createPostgresOperatorAccounts(deps: Deps): OperatorAccountStore
   const { db } = deps;
   return {
     list: async ({ after, limit }) => {
-      const found = await db.execute<OperatorRow>(sql`select * from operators where ${after === undefined ? sql`true` : sql`name > ${after}`} order by name limit ${limit}`);
+      const found = await db.execute<OperatorRow>(
+        sql`select * from operators where ${after === undefined ? sql`true` : sql`name > ${after}`} order by name limit ${limit}`,
+      );
       return found.rows.map(viewOperator);
     },
     find: async (id) => {
@@ -36,7 +48,11 @@ export function createPostgresOperatorAccounts(deps: Deps): OperatorAccountStore
       return row === undefined ? undefined : { ...viewOperator(row), passwordHash: row.password_hash };
     },
     insert: async ({ id, role, passwordHash }, audit) =>
-      (await changed(deps, sql`insert into operators (name, password_hash, role) values (${id}, ${passwordHash}, ${role}) on conflict do nothing returning version`, audit)) !== undefined,
+      (await changed(
+        deps,
+        sql`insert into operators (name, password_hash, role) values (${id}, ${passwordHash}, ${role}) on conflict do nothing returning version`,
+        audit,
+      )) !== undefined,
     update: ({ id, role, enabled, passwordHash }, ifVersion, audit) =>
       changed(
         deps,
@@ -44,14 +60,25 @@ export function createPostgresOperatorAccounts(deps: Deps): OperatorAccountStore
           where name = ${id} and version = ${ifVersion} returning version`,
         audit,
       ),
-    remove: async (id, ifVersion, audit) => (await changed(deps, sql`delete from operators where name = ${id} and version = ${ifVersion} returning version`, audit)) !== undefined,
+    remove: async (id, ifVersion, audit) =>
+      (await changed(
+        deps,
+        sql`delete from operators where name = ${id} and version = ${ifVersion} returning version`,
+        audit,
+      )) !== undefined,
   };
 }
 
 function viewOperator(row: OperatorRow): OperatorAccount {
   // A role that this version does not know may do the least.
   const role = OperatorRole.safeParse(row.role);
-  return { id: row.name, role: role.success ? role.data : 'viewer', enabled: row.enabled && role.success, version: Number(row.version), createdAt: new Date(row.created_at).toISOString() };
+  return {
+    id: row.name,
+    role: role.success ? role.data : 'viewer',
+    enabled: row.enabled && role.success,
+    version: Number(row.version),
+    createdAt: new Date(row.created_at).toISOString(),
+  };
 }
 
 /** People in the table `users`, which sign-in reads too. */
@@ -87,7 +114,12 @@ export function createPostgresPersonAccounts(deps: Deps): PersonAccountStore {
           where id = ${id} and version = ${ifVersion} returning version`,
         audit,
       ),
-    remove: async (id, ifVersion, audit) => (await changed(deps, sql`delete from users where id = ${id} and version = ${ifVersion} returning version`, audit)) !== undefined,
+    remove: async (id, ifVersion, audit) =>
+      (await changed(
+        deps,
+        sql`delete from users where id = ${id} and version = ${ifVersion} returning version`,
+        audit,
+      )) !== undefined,
   };
 }
 

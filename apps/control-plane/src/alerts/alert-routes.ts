@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import { AlertsView, DeliveriesView, NewWebhookView, WebhookRequest, WebhooksView, WebhookView, type Clock } from '@sluice/contracts';
+import {
+  AlertsView,
+  DeliveriesView,
+  NewWebhookView,
+  WebhookRequest,
+  WebhooksView,
+  WebhookView,
+  type Clock,
+} from '@sluice/contracts';
 import { ProblemError } from '@sluice/service-kit';
 import { actorOf, param } from '../api/actor.ts';
 import { route, type Route, type RouteCall } from '../api/route.ts';
@@ -13,7 +21,12 @@ import type { AlertStore } from './alert-store.ts';
 
 const PREFIX = '/internal/workspaces/:slug';
 const Page = z.strictObject({
-  limit: z.string().regex(/^\d{1,3}$/, 'must be a whole number').transform(Number).pipe(z.int().min(1).max(200)).default(50),
+  limit: z
+    .string()
+    .regex(/^\d{1,3}$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.int().min(1).max(200))
+    .default(50),
   cursor: z.string().min(1).max(600).optional(),
 });
 
@@ -30,14 +43,26 @@ export interface AlertRouteDeps {
 }
 
 /** Alerts of a workspace and where they are sent. */
-export function alertRoutes({ store, alerts, webhooks, deliverer, resolve, allowLoopback, masterKey, clock }: AlertRouteDeps): Route[] {
+export function alertRoutes({
+  store,
+  alerts,
+  webhooks,
+  deliverer,
+  resolve,
+  allowLoopback,
+  masterKey,
+  clock,
+}: AlertRouteDeps): Route[] {
   const scopeOf = (call: RouteCall<unknown, unknown>): WebhookScope => {
     const { workspace, tenant } = admit(store, call, 'policy:write');
     return { workspace: workspace.slug, tenant: tenant.id, actor: actorOf(call) };
   };
   const requireTarget = async ({ url }: WebhookRequest): Promise<void> => {
     const target = await checkTarget(new URL(url), { resolve, allowLoopback });
-    if ('refused' in target) throw new ProblemError(400, 'The request body is not valid', { errors: [{ path: 'url', message: target.refused }] });
+    if ('refused' in target)
+      throw new ProblemError(400, 'The request body is not valid', {
+        errors: [{ path: 'url', message: target.refused }],
+      });
   };
   const found = <T>(value: T | undefined): T => {
     if (value === undefined) throw new ProblemError(404, 'Not found');
@@ -54,7 +79,14 @@ export function alertRoutes({ store, alerts, webhooks, deliverer, resolve, allow
       response: AlertsView,
       handler: (call) => alerts.list(admit(store, call, 'usage:read').workspace.slug, call.query),
     }),
-    route({ ...base, method: 'get', path: `${PREFIX}/webhooks`, summary: 'Where alerts are sent', response: WebhooksView, handler: async (call) => ({ rows: await webhooks.list(scopeOf(call).workspace) }) }),
+    route({
+      ...base,
+      method: 'get',
+      path: `${PREFIX}/webhooks`,
+      summary: 'Where alerts are sent',
+      response: WebhooksView,
+      handler: async (call) => ({ rows: await webhooks.list(scopeOf(call).workspace) }),
+    }),
     route({
       ...base,
       method: 'post',

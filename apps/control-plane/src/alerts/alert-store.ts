@@ -12,8 +12,15 @@ export interface AlertScope {
 
 /** Alerts of workspaces. A case is told once: while it lasts, and after it has ended, it is not raised again. */
 export interface AlertStore {
-  /** Raises what is new of the conditions, ends what is over, and leaves a delivery for every webhook that wants it; one transaction. */
-  update(scope: AlertScope, conditions: readonly Condition[], nowMs: number): Promise<{ raised: number; ended: number }>;
+  /**
+   * Raises what is new of the conditions, ends what is over, and leaves a delivery for every webhook that wants it;
+   * one transaction.
+   */
+  update(
+    scope: AlertScope,
+    conditions: readonly Condition[],
+    nowMs: number,
+  ): Promise<{ raised: number; ended: number }>;
   list(workspace: string, page: { limit: number; cursor?: string | undefined }): Promise<AlertsView>;
   /** How many are open, `info` left out. */
   open(workspace: string): Promise<number>;
@@ -32,7 +39,8 @@ interface AlertRow extends Record<string, unknown> {
   at: string;
 }
 
-const instant = (column: string, digits = 'MS') => sql.raw(`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.${digits}"Z"')`);
+const instant = (column: string, digits = 'MS') =>
+  sql.raw(`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.${digits}"Z"')`);
 
 export function createPostgresAlertStore({ db }: { db: Db }): AlertStore {
   return {
@@ -43,7 +51,9 @@ export function createPostgresAlertStore({ db }: { db: Db }): AlertStore {
         const ended = await tx.execute(sql`
           update alerts set ended_at = ${now}::timestamptz where workspace = ${scope.workspace} and ended_at is null and not jsonb_exists(${keys}::jsonb, dedupe) returning id`);
         // The same case that is back before it was over for good goes on.
-        await tx.execute(sql`update alerts set ended_at = null where workspace = ${scope.workspace} and ended_at is not null and jsonb_exists(${keys}::jsonb, dedupe)`);
+        await tx.execute(
+          sql`update alerts set ended_at = null where workspace = ${scope.workspace} and ended_at is not null and jsonb_exists(${keys}::jsonb, dedupe)`,
+        );
         let raised = 0;
         for (const { kind, severity, subject, message, dedupe } of conditions) {
           const id = `alert_${randomUUID()}`;
@@ -52,7 +62,16 @@ export function createPostgresAlertStore({ db }: { db: Db }): AlertStore {
             values (${id}, ${scope.tenant}, ${scope.workspace}, ${kind}, ${severity}, ${subject}, ${message}, ${dedupe}, ${now}::timestamptz) on conflict do nothing returning id`);
           if (made.rows.length === 0) continue;
           raised += 1;
-          const payload: WebhookPayload = { id, kind, workspace: scope.workspace, severity, subject, message, raised_at: now, ended_at: null };
+          const payload: WebhookPayload = {
+            id,
+            kind,
+            workspace: scope.workspace,
+            severity,
+            subject,
+            message,
+            raised_at: now,
+            ended_at: null,
+          };
           await tx.execute(sql`
             insert into webhook_deliveries (id, webhook_id, workspace, alert_id, kind, body, created_at, state, due_at)
             select 'dlv_' || gen_random_uuid(), id, workspace, ${id}, ${kind}, ${JSON.stringify(payload)}, ${now}::timestamptz, 'waiting', ${now}::timestamptz
@@ -62,19 +81,31 @@ export function createPostgresAlertStore({ db }: { db: Db }): AlertStore {
       }),
     list: async (workspace, { limit, cursor }) => {
       const after = cursor === undefined ? undefined : decodeCursor(cursor);
-      const older = after === undefined ? sql`true` : sql`(alerts.raised_at, id) < (${after.at}::timestamptz, ${after.eventId})`;
+      const older =
+        after === undefined ? sql`true` : sql`(alerts.raised_at, id) < (${after.at}::timestamptz, ${after.eventId})`;
       const found = await db.execute<AlertRow>(sql`
         select id, kind, severity, subject, message, ${instant('raised_at')} as raised_at, ${instant('ended_at')} as ended_at, ${instant('raised_at', 'US')} as at
         from alerts where workspace = ${workspace} and ${older} order by alerts.raised_at desc, id desc limit ${limit + 1}`);
       const rows = found.rows.slice(0, limit);
       const last = rows.at(-1);
       return {
-        rows: rows.map((row) => ({ alert_id: row.id, kind: row.kind, severity: row.severity, subject: row.subject, message: row.message, raised_at: row.raised_at, ended_at: row.ended_at })),
-        next_cursor: found.rows.length > limit && last !== undefined ? encodeCursor({ at: last.at, eventId: last.id }) : null,
+        rows: rows.map((row) => ({
+          alert_id: row.id,
+          kind: row.kind,
+          severity: row.severity,
+          subject: row.subject,
+          message: row.message,
+          raised_at: row.raised_at,
+          ended_at: row.ended_at,
+        })),
+        next_cursor:
+          found.rows.length > limit && last !== undefined ? encodeCursor({ at: last.at, eventId: last.id }) : null,
       };
     },
     open: async (workspace) => {
-      const found = await db.execute<{ count: string }>(sql`select count(*)::text as count from alerts where workspace = ${workspace} and ended_at is null and severity <> 'info'`);
+      const found = await db.execute<{ count: string }>(
+        sql`select count(*)::text as count from alerts where workspace = ${workspace} and ended_at is null and severity <> 'info'`,
+      );
       return Number(found.rows[0]?.count ?? 0);
     },
     refusals: async (workspace, nowMs) => {

@@ -8,14 +8,40 @@ import { demoSeed } from '../testing/demo-seed.ts';
 import { createAlertWatch } from './alert-watch.ts';
 
 const NOW = Date.parse('2026-04-10T00:12:00.000Z');
-const month: QuotaWindow = { id: 'month', meter: 'total_tokens', span: { kind: 'calendar', period: 'month' }, limit: 1000, mode: 'hard', alertAtPercent: [] };
-const seeded = applyPatch({ ...emptySnapshot(1), version: 0 } as ConfigSnapshot, { ...applySeed(demoSeed(), '2026-01-01T00:00:00.000Z').patch, version: 1 });
+const month: QuotaWindow = {
+  id: 'month',
+  meter: 'total_tokens',
+  span: { kind: 'calendar', period: 'month' },
+  limit: 1000,
+  mode: 'hard',
+  alertAtPercent: [],
+};
+const seeded = applyPatch({ ...emptySnapshot(1), version: 0 } as ConfigSnapshot, {
+  ...applySeed(demoSeed(), '2026-01-01T00:00:00.000Z').patch,
+  version: 1,
+});
 const slugs = Object.keys(seeded.workspaces);
 const snapshot: ConfigSnapshot = {
   ...seeded,
-  keys: Object.fromEntries(Object.entries(seeded.keys).map(([id, key], i) => [id, { ...key, workspace: slugs[i === 0 ? 1 : 0] ?? '', ...(i === 0 ? { expiresAt: '2026-04-12T00:00:00.000Z' } : {}) }])),
-  workspaces: Object.fromEntries(Object.entries(seeded.workspaces).map(([slug, workspace]) => [slug, { ...workspace, tenant: 'acme' }])),
-  tenants: Object.fromEntries(Object.entries(seeded.tenants).map(([id, tenant]) => [id, { ...tenant, limits: { ...tenant.limits, quotas: [month] } }])),
+  keys: Object.fromEntries(
+    Object.entries(seeded.keys).map(([id, key], i) => [
+      id,
+      {
+        ...key,
+        workspace: slugs[i === 0 ? 1 : 0] ?? '',
+        ...(i === 0 ? { expiresAt: '2026-04-12T00:00:00.000Z' } : {}),
+      },
+    ]),
+  ),
+  workspaces: Object.fromEntries(
+    Object.entries(seeded.workspaces).map(([slug, workspace]) => [slug, { ...workspace, tenant: 'acme' }]),
+  ),
+  tenants: Object.fromEntries(
+    Object.entries(seeded.tenants).map(([id, tenant]) => [
+      id,
+      { ...tenant, limits: { ...tenant.limits, quotas: [month] } },
+    ]),
+  ),
 };
 
 function watchOver(failing?: string) {

@@ -25,7 +25,13 @@ interface Round {
 }
 
 function beginRound({ keys }: ConfigSnapshot): Round {
-  return { ofTenants: new Map(), keys: Map.groupBy(Object.values(keys).filter(({ expiresAt }) => expiresAt !== undefined), ({ workspace }) => workspace) };
+  return {
+    ofTenants: new Map(),
+    keys: Map.groupBy(
+      Object.values(keys).filter(({ expiresAt }) => expiresAt !== undefined),
+      ({ workspace }) => workspace,
+    ),
+  };
 }
 
 /** Compares every workspace with what its people want to be told of. */
@@ -47,19 +53,30 @@ export function createAlertWatch(deps: {
     const plan = tenant === undefined ? undefined : snapshot.plans[tenant.plan];
     if (workspace === undefined || tenant === undefined || plan === undefined) return;
     const nowMs = clock.now();
-    // To the end of the hour, which rollups hold; of the part of an hour only rows tell, and those of all tenants are read for a tenant's.
+    // To the end of the hour, which rollups hold; of the part of an hour only rows tell, and those of all tenants
+    // are read for a tenant's.
     const toMs = (Math.floor(nowMs / HOUR_MS) + 1) * HOUR_MS;
     const used: UsedWindow[] = [];
     for (const { level, window } of windowsOf(tenant, workspace, plan)) {
       const { fromMs } = windowSpan(window, tenant.timeZone, nowMs);
       const id = `${tenant.id} ${fromMs}`;
-      const asked = level === 'tenant' ? (ofTenants.get(id) ?? meters({ tenant: tenant.id }, fromMs, toMs)) : meters({ workspace: slug }, fromMs, toMs);
+      const asked =
+        level === 'tenant'
+          ? (ofTenants.get(id) ?? meters({ tenant: tenant.id }, fromMs, toMs))
+          : meters({ workspace: slug }, fromMs, toMs);
       if (level === 'tenant') ofTenants.set(id, asked);
       used.push({ level, window, used: (await asked)[window.meter] });
     }
     const conditions = [
       ...quotaConditions(used, tenant.timeZone, nowMs),
-      ...configConditions(snapshot, workspace, plan, keys.get(slug) ?? [], nowMs, (id) => store.rowVersion('killSwitches', id) ?? 0),
+      ...configConditions(
+        snapshot,
+        workspace,
+        plan,
+        keys.get(slug) ?? [],
+        nowMs,
+        (id) => store.rowVersion('killSwitches', id) ?? 0,
+      ),
       ...refusalConditions(await alerts.refusals(slug, nowMs), nowMs),
     ];
     await alerts.update({ tenant: tenant.id, workspace: slug }, conditions, nowMs);

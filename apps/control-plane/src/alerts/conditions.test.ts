@@ -6,8 +6,16 @@ import { demoSeed } from '../testing/demo-seed.ts';
 import { configConditions, quotaConditions, refusalConditions, windowsOf } from './conditions.ts';
 
 const NOW = Date.parse('2026-04-10T00:00:00.000Z');
-const month: QuotaWindow = { id: 'month', meter: 'total_tokens', span: { kind: 'calendar', period: 'month' }, limit: 1000, mode: 'hard', alertAtPercent: [80, 100] };
-const kinds = (used: number, window = month, nowMs = NOW) => quotaConditions([{ level: 'tenant', window, used }], 'UTC', nowMs).map(({ kind }) => kind);
+const month: QuotaWindow = {
+  id: 'month',
+  meter: 'total_tokens',
+  span: { kind: 'calendar', period: 'month' },
+  limit: 1000,
+  mode: 'hard',
+  alertAtPercent: [80, 100],
+};
+const kinds = (used: number, window = month, nowMs = NOW) =>
+  quotaConditions([{ level: 'tenant', window, used }], 'UTC', nowMs).map(({ kind }) => kind);
 
 describe('what a quota has to tell', () => {
   it('is its thresholds, and little left with more than half of the time to go', () => {
@@ -20,7 +28,8 @@ describe('what a quota has to tell', () => {
   });
 
   it('is another case in another month, and the same one within it', () => {
-    const id = (nowMs: number) => quotaConditions([{ level: 'tenant', window: month, used: 800 }], 'UTC', nowMs)[0]?.dedupe;
+    const id = (nowMs: number) =>
+      quotaConditions([{ level: 'tenant', window: month, used: 800 }], 'UTC', nowMs)[0]?.dedupe;
     expect(id(NOW)).toBe(id(NOW + 86_400_000));
     expect(id(NOW)).not.toBe(id(NOW + 25 * 86_400_000));
   });
@@ -28,21 +37,39 @@ describe('what a quota has to tell', () => {
 
 describe('what the configuration has to tell', () => {
   const seed = demoSeed();
-  const base = applyPatch({ ...emptySnapshot(1), version: 0 } as ConfigSnapshot, { ...applySeed(seed, '2026-01-01T00:00:00.000Z').patch, version: 1 });
+  const base = applyPatch({ ...emptySnapshot(1), version: 0 } as ConfigSnapshot, {
+    ...applySeed(seed, '2026-01-01T00:00:00.000Z').patch,
+    version: 1,
+  });
   const find = (change: Partial<ConfigSnapshot>, slug = 'acme-prod') => {
     const snapshot = { ...base, ...change };
     const workspace = snapshot.workspaces[slug];
     const plan = snapshot.plans[snapshot.tenants[workspace?.tenant ?? '']?.plan ?? ''];
     if (workspace === undefined || plan === undefined) throw new Error('the seed has changed');
-    return configConditions(snapshot, workspace, plan, Object.values(snapshot.keys).filter((key) => key.workspace === slug), NOW, () => 7);
+    return configConditions(
+      snapshot,
+      workspace,
+      plan,
+      Object.values(snapshot.keys).filter((key) => key.workspace === slug),
+      NOW,
+      () => 7,
+    );
   };
 
   it('is a kill switch that the workspace can meet, and none of another workspace', () => {
     const killSwitches: ConfigSnapshot['killSwitches'] = {
       own: { id: 'own', scope: 'workspace', target: 'acme-prod', message: 'abuse', retryAfterSeconds: 60 },
-      other: { id: 'other', scope: 'workspace', target: 'initech-prod', message: 'secret of initech', retryAfterSeconds: 60 },
+      other: {
+        id: 'other',
+        scope: 'workspace',
+        target: 'initech-prod',
+        message: 'secret of initech',
+        retryAfterSeconds: 60,
+      },
     };
-    expect(find({ killSwitches }).map(({ dedupe, severity }) => [dedupe, severity])).toEqual([['kill_switch/own/7', 'critical']]);
+    expect(find({ killSwitches }).map(({ dedupe, severity }) => [dedupe, severity])).toEqual([
+      ['kill_switch/own/7', 'critical'],
+    ]);
     expect(JSON.stringify(find({ killSwitches }))).not.toContain('initech');
   });
 
@@ -55,9 +82,11 @@ describe('what the configuration has to tell', () => {
     expect(find({ keys }).map(({ kind }) => kind)).toEqual(['key.expiring']);
     expect(find({ keys }, 'initech-prod')).toEqual([]);
     expect(find({ keys: { ...keys, acmeKey00001: { ...key, expiresAt: '2026-06-12T00:00:00.000Z' } } })).toEqual([]);
-    expect(find({ models: { ...base.models, 'sim-small': { ...model, retirement: { at: soon, successor: 'sim-large' } } } }).map(({ message }) => message)).toEqual([
-      `The model sim-small is retired at ${soon}. Its successor is sim-large.`,
-    ]);
+    expect(
+      find({
+        models: { ...base.models, 'sim-small': { ...model, retirement: { at: soon, successor: 'sim-large' } } },
+      }).map(({ message }) => message),
+    ).toEqual([`The model sim-small is retired at ${soon}. Its successor is sim-large.`]);
   });
 
   it('covers the windows of tenant and workspace', () => {
@@ -65,13 +94,16 @@ describe('what the configuration has to tell', () => {
     const [tenant, plan] = [base.tenants['acme'], base.plans['enterprise']];
     if (workspace === undefined || tenant === undefined || plan === undefined) throw new Error('the seed has changed');
     const limited = { ...tenant, limits: { ...tenant.limits, quotas: [month] } };
-    expect(windowsOf(limited, { ...workspace, override: { limits: { quotas: [month] } } }, plan).map(({ level }) => level)).toEqual(['tenant', 'workspace']);
+    expect(
+      windowsOf(limited, { ...workspace, override: { limits: { quotas: [month] } } }, plan).map(({ level }) => level),
+    ).toEqual(['tenant', 'workspace']);
   });
 });
 
 describe('refusals', () => {
   it('are told from twenty a minute on, once an hour for each limit', () => {
-    const told = (count: number, nowMs = NOW) => refusalConditions([{ kind: 'refusals.throttled', subject: 'tenant requests', count }], nowMs);
+    const told = (count: number, nowMs = NOW) =>
+      refusalConditions([{ kind: 'refusals.throttled', subject: 'tenant requests', count }], nowMs);
     expect(told(19)).toEqual([]);
     expect(told(20)).toHaveLength(1);
     expect(told(20)[0]?.dedupe).toBe(told(90, NOW + 60_000)[0]?.dedupe);

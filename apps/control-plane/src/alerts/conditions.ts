@@ -39,15 +39,24 @@ export function quotaConditions(windows: readonly UsedWindow[], timeZone: string
     const whose = level === 'tenant' ? 'your company’s quota' : 'the quota';
     const cap = window.id === OVERAGE_WINDOW;
     const out: Condition[] = [];
-    const tell = (kind: AlertKind, severity: Condition['severity'], message: string): void => void out.push({ kind, severity, subject: `${level} ${window.id}`, message, dedupe: `${kind}/${id}` });
+    const tell = (kind: AlertKind, severity: Condition['severity'], message: string): void =>
+      void out.push({ kind, severity, subject: `${level} ${window.id}`, message, dedupe: `${kind}/${id}` });
     const early = Math.min(...window.alertAtPercent.filter((threshold) => threshold < 100));
     if (percent >= 100) {
-      const then = window.mode === 'hard' ? 'Further calls are refused until it resets.' : 'Calls go on; what is above is overage.';
+      const then =
+        window.mode === 'hard'
+          ? 'Further calls are refused until it resets.'
+          : 'Calls go on; what is above is overage.';
       tell(cap ? 'overage_cap.100' : 'budget.100', 'critical', `All of ${whose} ${window.id} is used. ${then}`);
     }
-    if (percent >= early) tell(cap ? 'overage_cap.80' : 'budget.80', 'warning', `${early} % of ${whose} ${window.id} is used.`);
+    if (percent >= early)
+      tell(cap ? 'overage_cap.80' : 'budget.80', 'warning', `${early} % of ${whose} ${window.id} is used.`);
     if (!cap && resetMs !== undefined && percent > 80 && percent < 100 && nowMs - fromMs < (resetMs - fromMs) / 2) {
-      tell('quota.low', 'warning', `Less than 20 % of ${whose} ${window.id} is left, with more than half of the time to go.`);
+      tell(
+        'quota.low',
+        'warning',
+        `Less than 20 % of ${whose} ${window.id} is left, with more than half of the time to go.`,
+      );
     }
     return out;
   });
@@ -59,7 +68,14 @@ export function quotaConditions(windows: readonly UsedWindow[], timeZone: string
  * @param keys of the workspace; not looked for here, because a round over all workspaces would read all keys for each.
  * @param versionOf row version of a kill switch.
  */
-export function configConditions(snapshot: ConfigSnapshot, workspace: Workspace, plan: Plan, keys: readonly ApiKeyRecord[], nowMs: number, versionOf: (killSwitch: string) => number): Condition[] {
+export function configConditions(
+  snapshot: ConfigSnapshot,
+  workspace: Workspace,
+  plan: Plan,
+  keys: readonly ApiKeyRecord[],
+  nowMs: number,
+  versionOf: (killSwitch: string) => number,
+): Condition[] {
   const policy = mergePolicy(plan.policy, workspace.override);
   const models = Object.values(snapshot.models).filter(({ id }) => policy.routing.allowModels?.includes(id) ?? true);
   return [
@@ -69,13 +85,29 @@ export function configConditions(snapshot: ConfigSnapshot, workspace: Workspace,
     ...keys.flatMap((key): Condition[] => {
       const left = key.expiresAt === undefined ? Infinity : Date.parse(key.expiresAt) - nowMs;
       if (left <= 0 || left > KEY_EXPIRES_WITHIN_MS) return [];
-      return [{ kind: 'key.expiring', severity: 'warning', subject: key.name, message: `The API key "${key.name}" expires at ${key.expiresAt}.`, dedupe: `key.expiring/${key.keyId}/${key.expiresAt}` }];
+      return [
+        {
+          kind: 'key.expiring',
+          severity: 'warning',
+          subject: key.name,
+          message: `The API key "${key.name}" expires at ${key.expiresAt}.`,
+          dedupe: `key.expiring/${key.keyId}/${key.expiresAt}`,
+        },
+      ];
     }),
     ...models.flatMap(({ id, retirement }): Condition[] => {
       const left = retirement === undefined ? Infinity : Date.parse(retirement.at) - nowMs;
       if (retirement === undefined || left <= 0 || left > MODEL_RETIRES_WITHIN_MS) return [];
       const successor = retirement.successor === undefined ? '' : ` Its successor is ${retirement.successor}.`;
-      return [{ kind: 'model.retiring', severity: 'warning', subject: id, message: `The model ${id} is retired at ${retirement.at}.${successor}`, dedupe: `model.retiring/${id}/${retirement.at}` }];
+      return [
+        {
+          kind: 'model.retiring',
+          severity: 'warning',
+          subject: id,
+          message: `The model ${id} is retired at ${retirement.at}.${successor}`,
+          dedupe: `model.retiring/${id}/${retirement.at}`,
+        },
+      ];
     }),
   ];
 }
@@ -97,7 +129,11 @@ export interface RecentRefusals {
   readonly count: number;
 }
 
-const REFUSED_WORD = { 'refusals.throttled': 'throttled', 'refusals.shed': 'turned away because too many were in progress', 'refusals.quota': 'refused because a quota is used up' } as const;
+const REFUSED_WORD = {
+  'refusals.throttled': 'throttled',
+  'refusals.shed': 'turned away because too many were in progress',
+  'refusals.quota': 'refused because a quota is used up',
+} as const;
 
 /** Refusals of the last minute, where they are many; one case an hour. */
 export function refusalConditions(refusals: readonly RecentRefusals[], nowMs: number): Condition[] {
@@ -117,6 +153,9 @@ export function refusalConditions(refusals: readonly RecentRefusals[], nowMs: nu
 export function windowsOf(tenant: Tenant, workspace: Workspace, plan: Plan): Omit<UsedWindow, 'used'>[] {
   return [
     ...mergeTenantLimits(plan, tenant).quotas.map((window) => ({ level: 'tenant' as const, window })),
-    ...mergePolicy(plan.policy, workspace.override).limits.quotas.map((window) => ({ level: 'workspace' as const, window })),
+    ...mergePolicy(plan.policy, workspace.override).limits.quotas.map((window) => ({
+      level: 'workspace' as const,
+      window,
+    })),
   ];
 }

@@ -2,7 +2,10 @@ import { ProblemError } from '@sluice/service-kit';
 import { expectedVersion, readPrecondition } from './if-match.ts';
 import type { RouteCall } from './route.ts';
 
-/** The version of an account that is there and that a change asks for. @throws ProblemError 412 or 428 by `If-Match`. */
+/**
+ * The version of an account that is there and that a change asks for.
+ * @throws ProblemError 412 or 428 by `If-Match`.
+ */
 export function requireVersion(call: RouteCall<unknown, unknown>, current: number): number {
   const expected = expectedVersion(readPrecondition(call.req), current);
   if (expected === 'absent') throw new ProblemError(412, 'It exists already', { type: 'stale' });

@@ -26,7 +26,10 @@ export type Authenticate = (auth: RouteAuth, req: Request) => Promise<Caller>;
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** @throws ProblemError 401 without the credential that the route demands, 403 for a cookie without a matching Origin or a role that is too low. */
+/**
+ * @throws ProblemError 401 without the credential that the route demands, 403 for a cookie without a matching
+ * Origin or a role that is too low.
+ */
 export function createAuthenticate(deps: AuthenticateDeps): Authenticate {
   return async (auth, req) => {
     switch (auth) {
@@ -67,7 +70,9 @@ async function findOperator(sessions: OperatorSessions, req: Request): Promise<O
   if (operator === undefined) throw unauthenticated();
   // The host guard has checked an Origin that is there; a cookie travels by itself, so here one must be there.
   if (bearer === undefined && !SAFE_METHODS.has(req.method) && req.headers.origin === undefined) {
-    throw new ProblemError(403, 'Origin is missing', { detail: 'A change with a session cookie needs the Origin header; a script uses a bearer token.' });
+    throw new ProblemError(403, 'Origin is missing', {
+      detail: 'A change with a session cookie needs the Origin header; a script uses a bearer token.',
+    });
   }
   return operator;
 }
@@ -77,7 +82,10 @@ const RANK: Record<OperatorRole, number> = { viewer: 0, operator: 1, admin: 2 };
 
 function requireRole(operator: Operator, least: OperatorRole): Operator {
   if (RANK[operator.role] >= RANK[least]) return operator;
-  throw new ProblemError(403, 'Your role does not allow this', { type: 'role', detail: `It needs the role ${least}; ${operator.user} has the role ${operator.role}.` });
+  throw new ProblemError(403, 'Your role does not allow this', {
+    type: 'role',
+    detail: `It needs the role ${least}; ${operator.user} has the role ${operator.role}.`,
+  });
 }
 
 function requireToken(req: Request, token: string | undefined): void {
@@ -85,4 +93,5 @@ function requireToken(req: Request, token: string | undefined): void {
   if (given === undefined || token === undefined || !safeEqual(given, token)) throw unauthenticated();
 }
 
-const unauthenticated = (): ProblemError => new ProblemError(401, 'Not signed in', { headers: { 'www-authenticate': 'Bearer' } });
+const unauthenticated = (): ProblemError =>
+  new ProblemError(401, 'Not signed in', { headers: { 'www-authenticate': 'Bearer' } });

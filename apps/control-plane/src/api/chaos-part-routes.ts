@@ -1,8 +1,23 @@
 import { z } from 'zod';
-import { ChaosClock, ChaosDisk, ChaosGateway, ChaosPoison, ChaosStream, ChaosValkey, type TopicName } from '@sluice/contracts';
+import {
+  ChaosClock,
+  ChaosDisk,
+  ChaosGateway,
+  ChaosPoison,
+  ChaosStream,
+  ChaosValkey,
+  type TopicName,
+} from '@sluice/contracts';
 import { ProblemError } from '@sluice/service-kit';
 import type { ChaosActions, RunningChaos } from '../chaos/chaos-actions.ts';
-import { expectClockStep, expectCutStream, expectFullDisk, expectKilledGateway, expectLostStore, expectPoison } from '../chaos/expectations.ts';
+import {
+  expectClockStep,
+  expectCutStream,
+  expectFullDisk,
+  expectKilledGateway,
+  expectLostStore,
+  expectPoison,
+} from '../chaos/expectations.ts';
 import type { PoisonMessage } from '../chaos/poison.ts';
 import type { ConfigStream } from '../stream/config-stream.ts';
 import { Running, unknownField, type RecordChaos } from './chaos-running.ts';
@@ -20,7 +35,10 @@ export interface PoisonSender {
   /** A queue that our own consumer reads and the topic feeds. */
   queueOf(topic: TopicName): string | undefined;
   /** Makes and sends them; resolves with those that were refused. */
-  send(target: { readonly queue: string } | { readonly topic: TopicName }, chaos: Pick<ChaosPoison, 'count' | 'kinds'>): Promise<{ messages: readonly PoisonMessage[]; refused: number }>;
+  send(
+    target: { readonly queue: string } | { readonly topic: TopicName },
+    chaos: Pick<ChaosPoison, 'count' | 'kinds'>,
+  ): Promise<{ messages: readonly PoisonMessage[]; refused: number }>;
 }
 
 export interface ChaosPartDeps {
@@ -37,16 +55,25 @@ const GATEWAY_SECONDS = 5;
 /** A poisoned message is a dead letter by then. */
 const POISON_SECONDS = 15;
 
-const Poisoned = z.object({ target: z.string(), sent: z.int(), refused: z.int(), kinds: z.record(z.string(), z.int()) });
+const Poisoned = z.object({
+  target: z.string(),
+  sent: z.int(),
+  refused: z.int(),
+  kinds: z.record(z.string(), z.int()),
+});
 
 /** Failures of single parts: a gateway, its configuration stream, the shared limit store, messages. */
 export function chaosPartRoutes({ actions, record, stream, poison, valkey }: ChaosPartDeps): Route[] {
   /** The gateway that was named, or the only one. */
   const gatewayOf = (named: string | undefined): string => {
     const connected = [...new Set(stream.connected)];
-    if (named !== undefined && !connected.includes(named)) throw unknownField('gateway', `${named} is not connected; connected: ${connected.join(', ') || 'none'}`);
+    if (named !== undefined && !connected.includes(named))
+      throw unknownField('gateway', `${named} is not connected; connected: ${connected.join(', ') || 'none'}`);
     const found = named ?? connected[0];
-    if (found === undefined) throw new ProblemError(409, 'No gateway is connected', { detail: 'The order travels on the configuration stream, which no gateway follows now.' });
+    if (found === undefined)
+      throw new ProblemError(409, 'No gateway is connected', {
+        detail: 'The order travels on the configuration stream, which no gateway follows now.',
+      });
     return found;
   };
   return [
@@ -63,7 +90,13 @@ export function chaosPartRoutes({ actions, record, stream, poison, valkey }: Cha
         const gateway = gatewayOf(call.body.gateway);
         await record(call, 'chaos.gateway', { kind: 'gateway', id: gateway });
         // Watched before it dies, so that its process is known.
-        const running = actions.start({ kind: 'gateway', target: gateway, seconds: GATEWAY_SECONDS, undo: () => undefined, expects: expectKilledGateway(gateway) });
+        const running = actions.start({
+          kind: 'gateway',
+          target: gateway,
+          seconds: GATEWAY_SECONDS,
+          undo: () => undefined,
+          expects: expectKilledGateway(gateway),
+        });
         stream.order({ action: 'kill' }, gateway);
         return running;
       },
@@ -83,7 +116,13 @@ export function chaosPartRoutes({ actions, record, stream, poison, valkey }: Cha
         const target = gateway ?? 'all';
         await record(call, 'chaos.stream', { kind: 'stream', id: target });
         stream.cut(gateway);
-        return actions.start({ kind: 'stream', target, seconds, undo: () => stream.mend(gateway), expects: expectCutStream(target) });
+        return actions.start({
+          kind: 'stream',
+          target,
+          seconds,
+          undo: () => stream.mend(gateway),
+          expects: expectCutStream(target),
+        });
       },
     }),
     route({
@@ -100,7 +139,13 @@ export function chaosPartRoutes({ actions, record, stream, poison, valkey }: Cha
         const gateway = gatewayOf(call.body.gateway);
         await record(call, 'chaos.clock', { kind: 'gateway', id: gateway });
         stream.order({ action: 'clock', offset_ms, seconds }, gateway);
-        return actions.start({ kind: 'clock', target: gateway, seconds, undo: () => stream.order({ action: 'mend', what: 'clock' }, gateway), expects: expectClockStep(gateway, offset_ms) });
+        return actions.start({
+          kind: 'clock',
+          target: gateway,
+          seconds,
+          undo: () => stream.order({ action: 'mend', what: 'clock' }, gateway),
+          expects: expectClockStep(gateway, offset_ms),
+        });
       },
     }),
     route({
@@ -117,7 +162,13 @@ export function chaosPartRoutes({ actions, record, stream, poison, valkey }: Cha
         const gateway = gatewayOf(call.body.gateway);
         await record(call, 'chaos.disk', { kind: 'gateway', id: gateway });
         stream.order({ action: 'disk_full', seconds }, gateway);
-        return actions.start({ kind: 'disk', target: gateway, seconds, undo: () => stream.order({ action: 'mend', what: 'disk_full' }, gateway), expects: expectFullDisk(gateway) });
+        return actions.start({
+          kind: 'disk',
+          target: gateway,
+          seconds,
+          undo: () => stream.order({ action: 'mend', what: 'disk_full' }, gateway),
+          expects: expectFullDisk(gateway),
+        });
       },
     }),
     route({
@@ -131,12 +182,21 @@ export function chaosPartRoutes({ actions, record, stream, poison, valkey }: Cha
       response: Running,
       handler: async (call): Promise<RunningChaos> => {
         if (valkey === undefined) {
-          throw new ProblemError(409, 'There is no Valkey in this stack', { detail: "Limits are kept in the gateway's memory (store `memory`), so there is no shared store that could be lost." });
+          throw new ProblemError(409, 'There is no Valkey in this stack', {
+            detail:
+              "Limits are kept in the gateway's memory (store `memory`), so there is no shared store that could be lost.",
+          });
         }
         const { seconds } = call.body;
         await record(call, 'chaos.valkey', { kind: 'store', id: 'valkey' });
         await valkey.pause(seconds);
-        return actions.start({ kind: 'valkey', target: 'valkey', seconds, undo: () => valkey.resume(), expects: expectLostStore() });
+        return actions.start({
+          kind: 'valkey',
+          target: 'valkey',
+          seconds,
+          undo: () => valkey.resume(),
+          expects: expectLostStore(),
+        });
       },
     }),
     route({
@@ -150,12 +210,19 @@ export function chaosPartRoutes({ actions, record, stream, poison, valkey }: Cha
       response: Poisoned,
       handler: async (call) => {
         const { topic, queue = 'audit', ...chaos } = call.body;
-        if (topic === undefined && poison.topicOf(queue) === undefined) throw unknownField('queue', `no queue ${queue} is declared`);
+        if (topic === undefined && poison.topicOf(queue) === undefined)
+          throw unknownField('queue', `no queue ${queue} is declared`);
         const target = topic ?? queue;
         await record(call, 'chaos.poison', { kind: topic === undefined ? 'queue' : 'topic', id: target });
         const { messages, refused } = await poison.send(topic === undefined ? { queue } : { topic }, chaos);
         const poisoned = topic === undefined ? queue : poison.queueOf(topic);
-        actions.start({ kind: 'poison', target, seconds: POISON_SECONDS, undo: () => undefined, expects: poisoned === undefined ? [] : expectPoison(poisoned) });
+        actions.start({
+          kind: 'poison',
+          target,
+          seconds: POISON_SECONDS,
+          undo: () => undefined,
+          expects: poisoned === undefined ? [] : expectPoison(poisoned),
+        });
         const kinds: Record<string, number> = {};
         for (const { kind } of messages) kinds[kind] = (kinds[kind] ?? 0) + 1;
         return { target, sent: messages.length - refused, refused, kinds };

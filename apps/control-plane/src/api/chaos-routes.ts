@@ -30,11 +30,15 @@ export interface ChaosRouteDeps {
   readonly onAuditError: (error: unknown) => void;
 }
 
-/** Failures on demand: each ends by itself, is audited, and is undone by `stop`. Mounted only where chaos is enabled. */
+/**
+ * Failures on demand: each ends by itself, is audited, and is undone by `stop`. Mounted only where chaos is
+ * enabled.
+ */
 export function chaosRoutes(deps: ChaosRouteDeps): Route[] {
   const { actions, audit, sim } = deps;
 
-  const record: RecordChaos = (call, type, target) => audit.record({ type, actor: actorOf(call), target, ...(call.body === undefined ? {} : { after: call.body }) });
+  const record: RecordChaos = (call, type, target) =>
+    audit.record({ type, actor: actorOf(call), target, ...(call.body === undefined ? {} : { after: call.body }) });
 
   return [
     route({
@@ -44,7 +48,13 @@ export function chaosRoutes(deps: ChaosRouteDeps): Route[] {
       tag: 'Chaos',
       summary: 'Every failure that can be started, with what to expect of it',
       response: z.array(ChaosMenuItem),
-      handler: () => chaosMenu({ config: deps.config(), gateways: deps.stream.connected, canFlood: deps.canFlood, hasSharedStore: deps.valkey !== undefined }),
+      handler: () =>
+        chaosMenu({
+          config: deps.config(),
+          gateways: deps.stream.connected,
+          canFlood: deps.canFlood,
+          hasSharedStore: deps.valkey !== undefined,
+        }),
     }),
     route({
       method: 'post',
@@ -62,7 +72,13 @@ export function chaosRoutes(deps: ChaosRouteDeps): Route[] {
         await actions.stop('flood', tenant);
         const flood = deps.flood(tenant, rps);
         if (flood === undefined) throw unknownField('tenant', `no demo key of ${tenant} is known here`);
-        return actions.start({ kind: 'flood', target: tenant, seconds, undo: () => flood.stop(), expects: expectFlood(tenant) });
+        return actions.start({
+          kind: 'flood',
+          target: tenant,
+          seconds,
+          undo: () => flood.stop(),
+          expects: expectFlood(tenant),
+        });
       },
     }),
     route({
@@ -83,7 +99,13 @@ export function chaosRoutes(deps: ChaosRouteDeps): Route[] {
         const undo = async (): Promise<void> => {
           await Promise.all(targets.map((target) => sim.clearFault(target)));
         };
-        return actions.start({ kind: `provider ${fault.kind}`, target: provider, seconds, undo, expects: expectProviderFault(fault.kind, provider, fault.latency_ms ?? SLOW_MS) });
+        return actions.start({
+          kind: `provider ${fault.kind}`,
+          target: provider,
+          seconds,
+          undo,
+          expects: expectProviderFault(fault.kind, provider, fault.latency_ms ?? SLOW_MS),
+        });
       },
     }),
     route({
@@ -104,7 +126,13 @@ export function chaosRoutes(deps: ChaosRouteDeps): Route[] {
           return {};
         }
         deps.setConsumerBroken(consumer, true);
-        return actions.start({ kind: 'consumer', target: consumer, seconds, undo: () => deps.setConsumerBroken(consumer, false), expects: expectBrokenConsumer(consumer) });
+        return actions.start({
+          kind: 'consumer',
+          target: consumer,
+          seconds,
+          undo: () => deps.setConsumerBroken(consumer, false),
+          expects: expectBrokenConsumer(consumer),
+        });
       },
     }),
     route({

@@ -20,7 +20,11 @@ export function listRows<T extends ConfigTable>(store: ConfigStore, table: T): R
 }
 
 /** One row; undefined when there is none of that id. */
-export function findRow<T extends ConfigTable>(store: ConfigStore, table: T, id: string): ConfigSnapshot[T][string] | undefined {
+export function findRow<T extends ConfigTable>(
+  store: ConfigStore,
+  table: T,
+  id: string,
+): ConfigSnapshot[T][string] | undefined {
   const rows = store.snapshot()[table] as Record<string, ConfigSnapshot[T][string]>;
   return Object.hasOwn(rows, id) ? rows[id] : undefined;
 }
@@ -40,7 +44,10 @@ export interface RowEdit {
   readonly lastWriterWins?: boolean;
 }
 
-/** Writes or deletes one row in the caller's name, honouring `If-Match`, and sets the new `ETag`; answers the new version. */
+/**
+ * Writes or deletes one row in the caller's name, honouring `If-Match`, and sets the new `ETag`; answers the new
+ * version.
+ */
 export async function editRow(store: ConfigStore, call: RouteCall<unknown, unknown>, edit: RowEdit): Promise<number> {
   const show = edit.show ?? ((row: unknown) => row);
   const current = store.rowVersion(edit.table, edit.id);

@@ -40,7 +40,11 @@ function providerResource({ secretBox }: ConfigRouteDeps): ConfigResource {
     show: maskRow,
     complete: (input, old) => {
       const sealed = sealProvider(input as ProviderInput, old as Provider | undefined, secretBox);
-      if ('faults' in sealed) throw new ProblemError(400, 'The change is not possible', { type: 'invalid-configuration', errors: sealed.faults });
+      if ('faults' in sealed)
+        throw new ProblemError(400, 'The change is not possible', {
+          type: 'invalid-configuration',
+          errors: sealed.faults,
+        });
       return sealed.provider;
     },
   };
@@ -61,10 +65,17 @@ function resourceRoutes({ store, peopleOf }: ConfigRouteDeps, resource: ConfigRe
       auth: 'viewer',
       tag,
       summary: `The ${noun}s, in the order of their ids`,
-      query: z.strictObject({ ...PAGE_FIELDS, q: z.string().max(100).optional(), ...Object.fromEntries(Object.entries(filters).map(([name, { schema }]) => [name, schema])) }),
+      query: z.strictObject({
+        ...PAGE_FIELDS,
+        q: z.string().max(100).optional(),
+        ...Object.fromEntries(Object.entries(filters).map(([name, { schema }]) => [name, schema])),
+      }),
       response: pageOf(Row),
       handler: ({ query }) => {
-        const found = page(listRows(store, table).filter((row) => matches(row, query, filters)), query);
+        const found = page(
+          listRows(store, table).filter((row) => matches(row, query, filters)),
+          query,
+        );
         return { ...found, rows: found.rows.map((row) => ({ ...row, value: show(row.value) })) };
       },
     }),
@@ -99,7 +110,15 @@ function resourceRoutes({ store, peopleOf }: ConfigRouteDeps, resource: ConfigRe
         const given = { [idField]: id, ...(call.body as Record<string, unknown>) };
         const value = resource.complete === undefined ? given : resource.complete(given, old);
         const verb = lastWriterWins ? 'set' : old === undefined ? 'created' : 'changed';
-        const version = await editRow(store, call, { table, id, value, type: `${resource.audit}.${verb}`, show, lastWriterWins, ...resource.owner?.(value as never) });
+        const version = await editRow(store, call, {
+          table,
+          id,
+          value,
+          type: `${resource.audit}.${verb}`,
+          show,
+          lastWriterWins,
+          ...resource.owner?.(value as never),
+        });
         return { id, version, created: old === undefined };
       },
     }),
@@ -116,14 +135,28 @@ function resourceRoutes({ store, peopleOf }: ConfigRouteDeps, resource: ConfigRe
         const old = findRow(store, table, id);
         if (old === undefined) throw new ProblemError(404, 'Not found');
         if (table === 'workspaces') await requireNoPeople(peopleOf, id);
-        await editRow(store, call, { table, id, type: `${resource.audit}.${lastWriterWins ? 'cleared' : 'deleted'}`, show, lastWriterWins, ...resource.owner?.(old as never) });
+        await editRow(store, call, {
+          table,
+          id,
+          type: `${resource.audit}.${lastWriterWins ? 'cleared' : 'deleted'}`,
+          show,
+          lastWriterWins,
+          ...resource.owner?.(old as never),
+        });
       },
     }),
   ];
 }
 
 const TAGS: Readonly<Record<ConfigTable, string>> = {
-  tenants: 'Tenants', workspaces: 'Workspaces', keys: 'Keys', plans: 'Plans', providers: 'Providers', models: 'Models', cells: 'Cells', killSwitches: 'Kill switches',
+  tenants: 'Tenants',
+  workspaces: 'Workspaces',
+  keys: 'Keys',
+  plans: 'Plans',
+  providers: 'Providers',
+  models: 'Models',
+  cells: 'Cells',
+  killSwitches: 'Kill switches',
 };
 
 /** Roles outlive a workspace otherwise, and would hold again in the next one of its name. */
@@ -133,17 +166,28 @@ async function requireNoPeople(peopleOf: ConfigRouteDeps['peopleOf'], slug: stri
   throw new ProblemError(409, 'It is in use', {
     type: 'in-use',
     detail: `${people.slice(0, 10).join(', ')}${people.length > 10 ? ` and ${people.length - 10} more` : ''} have a role in it. Take those roles away first.`,
-    errors: people.slice(0, 100).map((email) => ({ path: `users.${email}.roles.${slug}`, message: 'is a role in this workspace' })),
+    errors: people
+      .slice(0, 100)
+      .map((email) => ({ path: `users.${email}.roles.${slug}`, message: 'is a role in this workspace' })),
   });
 }
 
-function matches(row: { readonly id: string; readonly value: unknown }, query: Readonly<Record<string, unknown>>, filters: ConfigResource['filters']): boolean {
+function matches(
+  row: { readonly id: string; readonly value: unknown },
+  query: Readonly<Record<string, unknown>>,
+  filters: ConfigResource['filters'],
+): boolean {
   const { q } = query;
   if (typeof q === 'string' && !searchText(row).includes(q.toLowerCase())) return false;
-  return Object.entries(filters).every(([name, { of }]) => query[name] === undefined || of(row.value as never).includes(query[name]));
+  return Object.entries(filters).every(
+    ([name, { of }]) => query[name] === undefined || of(row.value as never).includes(query[name]),
+  );
 }
 
 function searchText({ id, value }: { readonly id: string; readonly value: unknown }): string {
   const { name, displayName } = value as { name?: unknown; displayName?: unknown };
-  return [id, name, displayName].filter((text) => typeof text === 'string').join('\n').toLowerCase();
+  return [id, name, displayName]
+    .filter((text) => typeof text === 'string')
+    .join('\n')
+    .toLowerCase();
 }

@@ -11,7 +11,13 @@ import { route, type Route, type RouteCall } from './route.ts';
 const CredentialsView = z.object({ provider: Name, version: z.int(), credentials: z.array(CredentialInput) });
 
 /** Accounts at a provider, one by one. Their version is the provider's. */
-export function credentialRoutes({ store, secretBox }: { store: ConfigStore; secretBox?: SecretBox | undefined }): Route[] {
+export function credentialRoutes({
+  store,
+  secretBox,
+}: {
+  store: ConfigStore;
+  secretBox?: SecretBox | undefined;
+}): Route[] {
   const providerOf = (call: RouteCall<unknown, unknown>): Provider => {
     const provider = findRow(store, 'providers', param(call, 'id'));
     if (provider === undefined) throw new ProblemError(404, 'Not found');
@@ -23,10 +29,18 @@ export function credentialRoutes({ store, secretBox }: { store: ConfigStore; sec
     call.res.set('etag', etagOf(version));
     return { provider: id, version, credentials: provider === undefined ? [] : maskProvider(provider).credentials };
   };
-  const write = async (call: RouteCall<unknown, unknown>, old: Provider, credentials: ProviderInput['credentials'], type: string): Promise<void> => {
+  const write = async (
+    call: RouteCall<unknown, unknown>,
+    old: Provider,
+    credentials: ProviderInput['credentials'],
+    type: string,
+  ): Promise<void> => {
     const sealed = sealProvider({ ...old, credentials }, old, secretBox);
     if ('faults' in sealed) {
-      throw new ProblemError(400, 'The change is not possible', { type: 'invalid-configuration', errors: sealed.faults.map(({ path, message }) => ({ path: path.replace(/^credentials\.\d+\./, ''), message })) });
+      throw new ProblemError(400, 'The change is not possible', {
+        type: 'invalid-configuration',
+        errors: sealed.faults.map(({ path, message }) => ({ path: path.replace(/^credentials\.\d+\./, ''), message })),
+      });
     }
     await editRow(store, call, { table: 'providers', id: old.id, value: sealed.provider, type, show: maskRow });
   };
@@ -53,11 +67,16 @@ export function credentialRoutes({ store, secretBox }: { store: ConfigStore; sec
       handler: async (call) => {
         const provider = providerOf(call);
         const id = param(call, 'credential');
-        if (call.body.id !== undefined && call.body.id !== id) throw new ProblemError(400, 'The change is not possible', { errors: [{ path: 'id', message: `must be ${id}, the name in the path` }] });
+        if (call.body.id !== undefined && call.body.id !== id)
+          throw new ProblemError(400, 'The change is not possible', {
+            errors: [{ path: 'id', message: `must be ${id}, the name in the path` }],
+          });
         const written = CredentialInput.parse({ ...call.body, id });
         const { credentials } = maskProvider(provider);
         const there = credentials.some((credential) => credential.id === id);
-        const next = there ? credentials.map((credential) => (credential.id === id ? written : credential)) : [...credentials, written];
+        const next = there
+          ? credentials.map((credential) => (credential.id === id ? written : credential))
+          : [...credentials, written];
         await write(call, provider, next, there ? 'provider.credential_changed' : 'provider.credential_added');
         return view(call, provider.id);
       },
@@ -76,7 +95,11 @@ export function credentialRoutes({ store, secretBox }: { store: ConfigStore; sec
         const { credentials } = maskProvider(provider);
         const left = credentials.filter((credential) => credential.id !== id);
         if (left.length === credentials.length) throw new ProblemError(404, 'Not found');
-        if (left.length === 0) throw new ProblemError(409, 'It is in use', { type: 'in-use', detail: `It is the last credential of provider ${provider.id}. Add another first, or delete the provider.` });
+        if (left.length === 0)
+          throw new ProblemError(409, 'It is in use', {
+            type: 'in-use',
+            detail: `It is the last credential of provider ${provider.id}. Add another first, or delete the provider.`,
+          });
         await write(call, provider, left, 'provider.credential_removed');
       },
     }),

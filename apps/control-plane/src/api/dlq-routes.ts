@@ -8,7 +8,15 @@ import { route, type Route, type RouteCall } from './route.ts';
 const LookQuery = z.strictObject({ limit: z.coerce.number().int().min(1).max(100).default(20) });
 
 /** Dead letters: how many there are, why, back to their queue, or away for good. */
-export function dlqRoutes({ queues, audit, onAuditError }: { queues: QueueAdmin; audit: AuditTrail; onAuditError: (error: unknown) => void }): Route[] {
+export function dlqRoutes({
+  queues,
+  audit,
+  onAuditError,
+}: {
+  queues: QueueAdmin;
+  audit: AuditTrail;
+  onAuditError: (error: unknown) => void;
+}): Route[] {
   const queueOf = (call: RouteCall<unknown, unknown>): string => {
     const queue = param(call, 'queue');
     if (!queues.knows(queue)) throw new ProblemError(404, 'Not found');
@@ -22,7 +30,8 @@ export function dlqRoutes({ queues, audit, onAuditError }: { queues: QueueAdmin;
       tag: 'Queues',
       summary: 'Every dead-letter queue',
       response: z.array(DlqState),
-      handler: async () => (await queues.readStates()).map(({ queue, dlq, depth, oldest_age_s }) => ({ queue, dlq, depth, oldest_age_s })),
+      handler: async () =>
+        (await queues.readStates()).map(({ queue, dlq, depth, oldest_age_s }) => ({ queue, dlq, depth, oldest_age_s })),
     }),
     route({
       method: 'get',
@@ -64,7 +73,12 @@ export function dlqRoutes({ queues, audit, onAuditError }: { queues: QueueAdmin;
       response: z.object({ queue: z.string(), discarded: z.int(), left: z.int() }),
       handler: async (call) => {
         const queue = queueOf(call);
-        await audit.record({ type: 'dlq.discarded', actor: actorOf(call), target: { kind: 'queue', id: queue }, after: call.body });
+        await audit.record({
+          type: 'dlq.discarded',
+          actor: actorOf(call),
+          target: { kind: 'queue', id: queue },
+          after: call.body,
+        });
         return { queue, ...(await queues.discard(queue, call.body.message_ids)) };
       },
     }),

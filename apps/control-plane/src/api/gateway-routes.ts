@@ -21,7 +21,11 @@ export const GatewayView = GatewayReport.omit({ seconds: true }).extend({
 type GatewayView = z.infer<typeof GatewayView>;
 
 /** Gateways that have reported within the last 15 minutes. */
-export function gatewayRoutes(deps: { store: ConfigStore; reports: GatewayReports; stream: Pick<ConfigStream, 'connected'> }): Route[] {
+export function gatewayRoutes(deps: {
+  store: ConfigStore;
+  reports: GatewayReports;
+  stream: Pick<ConfigStream, 'connected'>;
+}): Route[] {
   const views = (): GatewayView[] => {
     const connected = new Set(deps.stream.connected);
     return deps.reports.gateways().map(({ report: { seconds: _seconds, ...report }, live }) => ({
@@ -39,11 +43,19 @@ export function gatewayRoutes(deps: { store: ConfigStore; reports: GatewayReport
       auth: 'viewer',
       tag: 'Gateways',
       summary: 'Gateways with the configuration version that they run',
-      query: z.strictObject({ ...PAGE_FIELDS, cell: z.string().max(128).optional(), live: z.enum(['true', 'false']).optional() }),
+      query: z.strictObject({
+        ...PAGE_FIELDS,
+        cell: z.string().max(128).optional(),
+        live: z.enum(['true', 'false']).optional(),
+      }),
       response: pageOf(GatewayView),
       handler: ({ query }) =>
         page(
-          views().filter((view) => (query.cell === undefined || view.cell_id === query.cell) && (query.live === undefined || String(view.live) === query.live)),
+          views().filter(
+            (view) =>
+              (query.cell === undefined || view.cell_id === query.cell) &&
+              (query.live === undefined || String(view.live) === query.live),
+          ),
           query,
         ),
     }),

@@ -1,5 +1,16 @@
 import { z } from 'zod';
-import { GatewayReport, inputTokens, KeySpend, Name, outputTokens, QuotaUseRequest, QuotaUseResponse, type Clock, type LedgerSummary, type Spend } from '@sluice/contracts';
+import {
+  GatewayReport,
+  inputTokens,
+  KeySpend,
+  Name,
+  outputTokens,
+  QuotaUseRequest,
+  QuotaUseResponse,
+  type Clock,
+  type LedgerSummary,
+  type Spend,
+} from '@sluice/contracts';
 import { ProblemError } from '@sluice/service-kit';
 import type { ConfigStore } from '../config/config-store.ts';
 import type { GatewayReports } from '../state/gateway-reports.ts';
@@ -18,7 +29,13 @@ const StreamQuery = z.strictObject({
 });
 
 /** What gateways ask, with their service token. */
-export function internalRoutes(deps: { stream: ConfigStream; reports: GatewayReports; store: ConfigStore; ledger: LedgerReader; clock: Clock }): Route[] {
+export function internalRoutes(deps: {
+  stream: ConfigStream;
+  reports: GatewayReports;
+  store: ConfigStore;
+  ledger: LedgerReader;
+  clock: Clock;
+}): Route[] {
   return [
     route({
       method: 'get',
@@ -28,7 +45,8 @@ export function internalRoutes(deps: { stream: ConfigStream; reports: GatewayRep
       summary: 'The configuration: events `snapshot`, `patch`, `watermark` and `ping`',
       query: StreamQuery,
       streams: true,
-      handler: ({ res, query }) => deps.stream.serve(res, { id: query.gateway, cell: query.cell, store: query.store }, query.since),
+      handler: ({ res, query }) =>
+        deps.stream.serve(res, { id: query.gateway, cell: query.cell, store: query.store }, query.since),
     }),
     route({
       method: 'get',
@@ -68,7 +86,7 @@ export function internalRoutes(deps: { stream: ConfigStream; reports: GatewayRep
       path: '/internal/keys/:keyId/spend',
       auth: 'gateway',
       tag: 'Internal',
-      summary: 'What a key and its workspace spent this month; gateways ask in the key\'s name',
+      summary: "What a key and its workspace spent this month; gateways ask in the key's name",
       response: KeySpend,
       handler: async (call): Promise<KeySpend> => {
         const keyId = param(call, 'keyId');

@@ -12,7 +12,10 @@ import { route, type Route, type RouteAuth, type RouteCall } from './route.ts';
 export const KeyView = ApiKeyRecord.omit({ digest: true });
 export type KeyView = z.infer<typeof KeyView>;
 
-/** Keys that a workspace may have: each is held by every gateway and looked at with every change of the configuration, whoever made it. */
+/**
+ * Keys that a workspace may have: each is held by every gateway and looked at with every change of the
+ * configuration, whoever made it.
+ */
 export const MAX_KEYS = 1000;
 
 export interface KeyRouteDeps {
@@ -49,7 +52,15 @@ export function workspaceKeyRoutes({ store, clock, prefix, auth, admit }: KeyRou
           workspace: workspace.slug,
           createdAt: new Date(clock.now()).toISOString(),
         });
-        await editRow(store, call, { table: 'keys', id: made.keyId, value: record, type: 'key.created', tenant: workspace.tenant, workspace: workspace.slug, show: viewKey });
+        await editRow(store, call, {
+          table: 'keys',
+          id: made.keyId,
+          value: record,
+          type: 'key.created',
+          tenant: workspace.tenant,
+          workspace: workspace.slug,
+          show: viewKey,
+        });
         return { keyId: made.keyId, key: made.key, name: record.name };
       },
     }),
@@ -71,25 +82,47 @@ export function workspaceKeyRoutes({ store, clock, prefix, auth, admit }: KeyRou
 }
 
 /** Revokes a key of any workspace, or of this one only; every gateway hears of it at once. */
-export async function revokeKey(store: ConfigStore, call: RouteCall<unknown, unknown>, keyId: string, workspace?: string): Promise<void> {
+export async function revokeKey(
+  store: ConfigStore,
+  call: RouteCall<unknown, unknown>,
+  keyId: string,
+  workspace?: string,
+): Promise<void> {
   const keys = store.snapshot().keys;
   const key = Object.hasOwn(keys, keyId) ? keys[keyId] : undefined;
-  if (key === undefined || (workspace !== undefined && key.workspace !== workspace)) throw new ProblemError(404, 'Not found');
+  if (key === undefined || (workspace !== undefined && key.workspace !== workspace))
+    throw new ProblemError(404, 'Not found');
   const tenant = store.snapshot().workspaces[key.workspace]?.tenant;
-  await editRow(store, call, { table: 'keys', id: keyId, type: 'key.revoked', tenant, workspace: key.workspace, show: viewKey, lastWriterWins: true });
+  await editRow(store, call, {
+    table: 'keys',
+    id: keyId,
+    type: 'key.revoked',
+    tenant,
+    workspace: key.workspace,
+    show: viewKey,
+    lastWriterWins: true,
+  });
 }
 
 /** @throws ProblemError 400 for a key that would have expired before it was made. */
 function requireFutureExpiry(expiresAt: string | undefined, clock: Pick<Clock, 'now'>): void {
   if (expiresAt === undefined || Date.parse(expiresAt) > clock.now()) return;
-  throw new ProblemError(400, 'The request body is not valid', { errors: [{ path: 'expiresAt', message: 'must be in the future' }] });
+  throw new ProblemError(400, 'The request body is not valid', {
+    errors: [{ path: 'expiresAt', message: 'must be in the future' }],
+  });
 }
 
-/** @throws ProblemError 409 for a workspace with as many keys as it may have; expired ones count until they are revoked. */
+/**
+ * @throws ProblemError 409 for a workspace with as many keys as it may have; expired ones count until they are
+ * revoked.
+ */
 function requireRoom(store: ConfigStore, slug: string): void {
   let count = 0;
   for (const key of Object.values(store.snapshot().keys)) if (key.workspace === slug) count += 1;
-  if (count >= MAX_KEYS) throw new ProblemError(409, 'Too many keys', { detail: `A workspace has at most ${MAX_KEYS}. Revoke those that are not needed any more.` });
+  if (count >= MAX_KEYS)
+    throw new ProblemError(409, 'Too many keys', {
+      detail: `A workspace has at most ${MAX_KEYS}. Revoke those that are not needed any more.`,
+    });
 }
 
 /** A key as it may be shown. */

@@ -11,7 +11,16 @@ beforeAll(async () => {
         asked.push(query);
         return { rows: [], next_cursor: null };
       },
-      summary: async () => ({ calls: 0, attempts: 0, tokens, cost_nanousd: 0, cost_usd: '0', billed_nanousd: 0, billed_usd: '0', outcomes: {} }),
+      summary: async () => ({
+        calls: 0,
+        attempts: 0,
+        tokens,
+        cost_nanousd: 0,
+        cost_usd: '0',
+        billed_nanousd: 0,
+        billed_usd: '0',
+        outcomes: {},
+      }),
       usage: async () => [],
       quotaUse: async () => ({ spans: [] }),
       watermarks: async () => [],
@@ -22,7 +31,14 @@ afterAll(() => test.close());
 
 describe('the routes of the ledger', () => {
   it('pass filters on as they were given, with 100 rows where no limit is', async () => {
-    const query = { workspace: 'acme-prod', from: '2026-01-01T00:00:00Z', to: '2026-02-01T00:00:00.000Z', outcome: 'timeout', feature: 'search', model: 'sim-small' };
+    const query = {
+      workspace: 'acme-prod',
+      from: '2026-01-01T00:00:00Z',
+      to: '2026-02-01T00:00:00.000Z',
+      outcome: 'timeout',
+      feature: 'search',
+      model: 'sim-small',
+    };
     expect((await test.call('GET', `/api/ledger?${new URLSearchParams(query)}`)).status).toBe(200);
     expect(asked).toEqual([{ ...query, limit: 100 }]);
   });
@@ -51,11 +67,28 @@ describe('the routes of the ledger', () => {
   });
 
   it('refuse a correction that corrects nothing or gives no reason, and record who has the rollups made anew', async () => {
-    const correction = { id: 'c1', request_id: 'req_01M8NZQBAE9FP39P8R92A5RXH4', reason: 'priced twice', billed_nanousd: -5 };
+    const correction = {
+      id: 'c1',
+      request_id: 'req_01M8NZQBAE9FP39P8R92A5RXH4',
+      reason: 'priced twice',
+      billed_nanousd: -5,
+    };
     expect((await test.call('POST', '/api/ledger/corrections', { ...correction, billed_nanousd: 0 })).status).toBe(400);
     expect((await test.call('POST', '/api/ledger/corrections', { ...correction, reason: ' ' })).status).toBe(400);
-    expect((await test.call('POST', '/api/ledger/rollups/rebuild', { from: '2026-01-02T00:00:00Z', to: '2026-01-01T00:00:00Z' })).status).toBe(400);
+    expect(
+      (
+        await test.call('POST', '/api/ledger/rollups/rebuild', {
+          from: '2026-01-02T00:00:00Z',
+          to: '2026-01-01T00:00:00Z',
+        })
+      ).status,
+    ).toBe(400);
     expect((await test.call('POST', '/api/ledger/rollups/rebuild', {})).status).toBe(200);
-    expect(test.audited.filter(({ type }) => type.startsWith('ledger.'))).toEqual([expect.objectContaining({ type: 'ledger.rebuilt', actor: expect.objectContaining({ kind: 'operator', id: 'ops' }) })]);
+    expect(test.audited.filter(({ type }) => type.startsWith('ledger.'))).toEqual([
+      expect.objectContaining({
+        type: 'ledger.rebuilt',
+        actor: expect.objectContaining({ kind: 'operator', id: 'ops' }),
+      }),
+    ]);
   });
 });

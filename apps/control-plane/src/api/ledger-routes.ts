@@ -1,7 +1,19 @@
 import { z } from 'zod';
 import { LedgerCorrection, LedgerDifference, LedgerPage, LedgerRow, LedgerSummary } from '@sluice/contracts';
 import { actorOf } from './actor.ts';
-import { AuditPage, AuditQuery, LedgerQuery, LedgerRange, LedgerSpan, LedgerUsageQuery, UsagePoint, type AuditLog, type AuditTrail, type LedgerKeeper, type LedgerReader } from './ports.ts';
+import {
+  AuditPage,
+  AuditQuery,
+  LedgerQuery,
+  LedgerRange,
+  LedgerSpan,
+  LedgerUsageQuery,
+  UsagePoint,
+  type AuditLog,
+  type AuditTrail,
+  type LedgerKeeper,
+  type LedgerReader,
+} from './ports.ts';
 import { route, type Route } from './route.ts';
 
 export interface LedgerRouteDeps {
@@ -73,7 +85,12 @@ export function ledgerRoutes({ ledger, ledgerKeeper, audit, auditLog }: LedgerRo
       body: LedgerSpan,
       response: z.object({ days: z.int() }),
       handler: async (call) => {
-        await audit.record({ type: 'ledger.rebuilt', actor: actorOf(call), target: { kind: 'rollups', id: 'ledger' }, after: call.body });
+        await audit.record({
+          type: 'ledger.rebuilt',
+          actor: actorOf(call),
+          target: { kind: 'rollups', id: 'ledger' },
+          after: call.body,
+        });
         return { days: await ledgerKeeper.rebuildRollups(call.body) };
       },
     }),

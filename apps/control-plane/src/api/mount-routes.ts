@@ -11,28 +11,39 @@ export const DEFAULT_BODY_BYTES = 256 * 1024;
 export type OnAnswer = (route: Pick<Route, 'method' | 'path'>, status: number, seconds: number) => void;
 
 /**
- * Makes Express routes of the table: authenticate by the headers alone, then read the body within its bound, parse, handle,
- * answer. The only place where routes are mounted.
+ * Makes Express routes of the table: authenticate by the headers alone, then read the body within its bound, parse,
+ * handle, answer. The only place where routes are mounted.
  */
-export function mountRoutes(app: Express, routes: readonly Route[], authenticate: Authenticate, onAnswer: OnAnswer = () => undefined): void {
+export function mountRoutes(
+  app: Express,
+  routes: readonly Route[],
+  authenticate: Authenticate,
+  onAnswer: OnAnswer = () => undefined,
+): void {
   for (const route of routes) {
-    app[route.method](route.path, observed(route, onAnswer), letIn(route, authenticate), bodyOf(route), async (req, res) => {
-      const caller = res.locals['caller'] as Caller;
-      const result = await answered(() =>
-        route.handler({
-          req,
-          res,
-          params: pathParams(req),
-          body: route.body === undefined ? undefined : parseBody(route.body, req),
-          query: route.query === undefined ? undefined : parseQuery(route.query, req),
-          operator: caller.operator,
-          principal: caller.principal,
-        }),
-      );
-      if (route.streams === true) return;
-      if (route.status === 204) res.status(204).end();
-      else res.status(route.status ?? 200).json(result);
-    });
+    app[route.method](
+      route.path,
+      observed(route, onAnswer),
+      letIn(route, authenticate),
+      bodyOf(route),
+      async (req, res) => {
+        const caller = res.locals['caller'] as Caller;
+        const result = await answered(() =>
+          route.handler({
+            req,
+            res,
+            params: pathParams(req),
+            body: route.body === undefined ? undefined : parseBody(route.body, req),
+            query: route.query === undefined ? undefined : parseQuery(route.query, req),
+            operator: caller.operator,
+            principal: caller.principal,
+          }),
+        );
+        if (route.streams === true) return;
+        if (route.status === 204) res.status(204).end();
+        else res.status(route.status ?? 200).json(result);
+      },
+    );
   }
 }
 
@@ -52,7 +63,9 @@ function letIn(route: Route, authenticate: Authenticate): RequestHandler {
 }
 
 function bodyOf(route: Route): RequestHandler {
-  return route.body === undefined ? (_req, _res, next) => next() : express.json({ limit: route.maxBodyBytes ?? DEFAULT_BODY_BYTES });
+  return route.body === undefined
+    ? (_req, _res, next) => next()
+    : express.json({ limit: route.maxBodyBytes ?? DEFAULT_BODY_BYTES });
 }
 
 /** Runs a part of a route; a database that does not answer becomes a 503 that says so. */

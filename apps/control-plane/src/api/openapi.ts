@@ -24,11 +24,14 @@ const WHO: Record<RouteAuth, string> = {
   gateway: 'Gateways, by their service token.',
   router: 'The router, by its service token.',
   bff: "The tenant console's backend, by its service token.",
-  person: "The tenant console's backend, in the name of a person whose principal it has signed, where that person has the permission.",
+  person:
+    "The tenant console's backend, in the name of a person whose principal it has signed, where that person has the permission.",
 };
 
 /** The OpenAPI 3.1 description of a route table. */
-export function describeRoutes(routes: readonly Route[]): ApiDocument & { readonly openapi: string; readonly components: object } {
+export function describeRoutes(
+  routes: readonly Route[],
+): ApiDocument & { readonly openapi: string; readonly components: object } {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of routes) {
     const path = route.path.replace(/:([A-Za-z]+)/g, '{$1}');
@@ -36,7 +39,12 @@ export function describeRoutes(routes: readonly Route[]): ApiDocument & { readon
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'Sluice control plane', version: '1', description: 'The API of operators, and the internal one of gateways, router and the tenant console. Prices are picodollars a token, money is nanodollars, instants are UTC.' },
+    info: {
+      title: 'Sluice control plane',
+      version: '1',
+      description:
+        'The API of operators, and the internal one of gateways, router and the tenant console. Prices are picodollars a token, money is nanodollars, instants are UTC.',
+    },
     paths,
     components: {
       schemas: { Problem: schemaOf(Problem, 'output') },
@@ -73,12 +81,16 @@ function describe(route: Route): Record<string, unknown> {
 
 const ROLES: readonly RouteAuth[] = ['viewer', 'operator', 'admin'];
 
-const problem = (description: string): object => ({ description, content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } } });
+const problem = (description: string): object => ({
+  description,
+  content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+});
 
 /** What a caller has to reckon with, by the route's own declaration. */
 function refusals(route: Route): [string, string][] {
   const found: [string, string][] = [];
-  if (route.body !== undefined || route.query !== undefined) found.push(['400', 'A field or parameter is wrong; `errors` names each by its path']);
+  if (route.body !== undefined || route.query !== undefined)
+    found.push(['400', 'A field or parameter is wrong; `errors` names each by its path']);
   if (route.auth !== 'none') found.push(['401', 'Without the credential that it needs']);
   if (ROLES.includes(route.auth)) found.push(['403', 'The role is too low, or a foreign origin']);
   if (route.path.includes(':')) found.push(['404', 'There is none']);
@@ -103,7 +115,12 @@ function jsonContent(schema: z.ZodType | undefined, io: 'input' | 'output'): Rec
 }
 
 function pathParameters(path: string): Record<string, unknown>[] {
-  return [...path.matchAll(/:([A-Za-z]+)/g)].map((match) => ({ name: match[1], in: 'path', required: true, schema: { type: 'string' } }));
+  return [...path.matchAll(/:([A-Za-z]+)/g)].map((match) => ({
+    name: match[1],
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }));
 }
 
 function queryParameters(query: z.ZodType | undefined): Record<string, unknown>[] {
@@ -117,6 +134,10 @@ function queryParameters(query: z.ZodType | undefined): Record<string, unknown>[
 }
 
 function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Record<string, unknown> {
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any', target: 'draft-2020-12' });
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
+    io,
+    unrepresentable: 'any',
+    target: 'draft-2020-12',
+  });
   return rest;
 }

@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import { ApiKeyRecord, CreateKeyRequest, CreateKeyResponse, KeyId, RotateKeyRequest, Slug, type Clock } from '@sluice/contracts';
+import {
+  ApiKeyRecord,
+  CreateKeyRequest,
+  CreateKeyResponse,
+  KeyId,
+  RotateKeyRequest,
+  Slug,
+  type Clock,
+} from '@sluice/contracts';
 import { ProblemError } from '@sluice/service-kit';
 import type { ConfigStore } from '../config/config-store.ts';
 import { param } from './actor.ts';
@@ -13,7 +21,13 @@ import { route, type Route } from './route.ts';
 /** What may be changed of a key: everything but what it is. */
 const KeyChange = CreateKeyRequest;
 const KeyRow = z.object({ id: KeyId, version: z.int(), value: KeyView });
-const KeyQuery = z.strictObject({ ...PAGE_FIELDS, workspace: Slug.optional(), tenant: z.string().max(128).optional(), expired: z.enum(['true', 'false']).optional(), q: z.string().max(100).optional() });
+const KeyQuery = z.strictObject({
+  ...PAGE_FIELDS,
+  workspace: Slug.optional(),
+  tenant: z.string().max(128).optional(),
+  expired: z.enum(['true', 'false']).optional(),
+  q: z.string().max(100).optional(),
+});
 
 /** Keys of all workspaces: list, read, change, rotate, revoke. They are made below their workspace. */
 export function operatorRoutes({ store, clock }: { store: ConfigStore; clock: Clock }): Route[] {
@@ -22,7 +36,8 @@ export function operatorRoutes({ store, clock }: { store: ConfigStore; clock: Cl
     if (found === undefined) throw new ProblemError(404, 'Not found');
     return found;
   };
-  const isExpired = ({ expiresAt }: ApiKeyRecord): boolean => expiresAt !== undefined && Date.parse(expiresAt) <= clock.now();
+  const isExpired = ({ expiresAt }: ApiKeyRecord): boolean =>
+    expiresAt !== undefined && Date.parse(expiresAt) <= clock.now();
 
   return [
     route({
@@ -74,7 +89,15 @@ export function operatorRoutes({ store, clock }: { store: ConfigStore; clock: Cl
         const { keyId, digest, workspace, createdAt } = keyOf(id);
         const value = ApiKeyRecord.parse({ ...call.body, keyId, digest, workspace, createdAt });
         const tenant = store.snapshot().workspaces[workspace]?.tenant;
-        const version = await editRow(store, call, { table: 'keys', id, value, type: 'key.changed', tenant, workspace, show: viewKey });
+        const version = await editRow(store, call, {
+          table: 'keys',
+          id,
+          value,
+          type: 'key.changed',
+          tenant,
+          workspace,
+          show: viewKey,
+        });
         return { id, version, value: viewKey(value) };
       },
     }),
@@ -93,7 +116,8 @@ export function operatorRoutes({ store, clock }: { store: ConfigStore; clock: Cl
       path: '/api/keys/:keyId/rotate',
       auth: 'operator',
       tag: 'Keys',
-      summary: 'Make a key like this one, which expires after a grace time; the answer is the only time the new key is shown',
+      summary:
+        'Make a key like this one, which expires after a grace time; the answer is the only time the new key is shown',
       status: 201,
       body: RotateKeyRequest,
       response: CreateKeyResponse,

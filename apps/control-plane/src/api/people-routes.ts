@@ -1,4 +1,15 @@
-import { ChangePasswordRequest, EndedSessions, OpenedSession, OwnSessions, PersonSessionRequest, PersonSessionResponse, SeenSession, SeenSessionResponse, type Clock, type Principal } from '@sluice/contracts';
+import {
+  ChangePasswordRequest,
+  EndedSessions,
+  OpenedSession,
+  OwnSessions,
+  PersonSessionRequest,
+  PersonSessionResponse,
+  SeenSession,
+  SeenSessionResponse,
+  type Clock,
+  type Principal,
+} from '@sluice/contracts';
 import { ProblemError } from '@sluice/service-kit';
 import { createRefusedSignIns } from '../audit/refused-sign-ins.ts';
 import type { AuditInput } from '../config/config-repository.ts';
@@ -11,8 +22,19 @@ import { route, type Route } from './route.ts';
 
 const TARGET = { kind: 'session', id: 'tenant-console' };
 
-/** Sign-in, sessions and sign-out of people, asked by the console's backends, which alone know the tokens. A record that cannot be written is only reported. */
-export function peopleRoutes(deps: OwnPasswordDeps & { people: People; personSessions: PersonSessions; audit: AuditTrail; clock: Pick<Clock, 'now'>; onAuditError: (error: unknown) => void }): Route[] {
+/**
+ * Sign-in, sessions and sign-out of people, asked by the console's backends, which alone know the tokens. A record
+ * that cannot be written is only reported.
+ */
+export function peopleRoutes(
+  deps: OwnPasswordDeps & {
+    people: People;
+    personSessions: PersonSessions;
+    audit: AuditTrail;
+    clock: Pick<Clock, 'now'>;
+    onAuditError: (error: unknown) => void;
+  },
+): Route[] {
   const record = (input: AuditInput): void => void deps.audit.record(input).catch(deps.onAuditError);
   const refused = createRefusedSignIns({ clock: deps.clock, record });
   return [
@@ -28,11 +50,20 @@ export function peopleRoutes(deps: OwnPasswordDeps & { people: People; personSes
         const address = body.address === undefined ? {} : { address: body.address };
         try {
           const principal = await deps.people.verify(body.email, body.password);
-          record({ type: 'session.started', actor: { kind: 'person', id: principal.userId, ...address }, target: TARGET });
+          record({
+            type: 'session.started',
+            actor: { kind: 'person', id: principal.userId, ...address },
+            target: TARGET,
+          });
           return principal;
         } catch (error) {
           // Neither the address that was tried nor the password: people type one into the field of the other.
-          if (error instanceof ProblemError && error.status === 401) refused({ type: 'session.refused', actor: { kind: 'anonymous', id: 'unknown', ...address }, target: TARGET });
+          if (error instanceof ProblemError && error.status === 401)
+            refused({
+              type: 'session.refused',
+              actor: { kind: 'anonymous', id: 'unknown', ...address },
+              target: TARGET,
+            });
           throw error;
         }
       },
@@ -83,7 +114,8 @@ export function peopleRoutes(deps: OwnPasswordDeps & { people: People; personSes
       handler: async (call) => {
         const { id } = actorOf(call);
         const ended = await deps.personSessions.end(id, call.body.token_digests);
-        if (ended > 0) record({ type: 'session.ended', actor: { kind: 'person', id }, target: TARGET, after: { sessions: ended } });
+        if (ended > 0)
+          record({ type: 'session.ended', actor: { kind: 'person', id }, target: TARGET, after: { sessions: ended } });
       },
     }),
     route({

@@ -12,7 +12,13 @@ afterEach(() => test.close());
 interface Answer {
   status: number;
   text: string;
-  body: { version: number; changes: PlatformChange[]; undeclared: { table: string; id: string }[]; errors: { path: string; message: string }[]; applied: boolean };
+  body: {
+    version: number;
+    changes: PlatformChange[];
+    undeclared: { table: string; id: string }[];
+    errors: { path: string; message: string }[];
+    applied: boolean;
+  };
 }
 
 async function post(what: 'diff' | 'apply', document: unknown, more: object = {}): Promise<Answer> {
@@ -20,7 +26,8 @@ async function post(what: 'diff' | 'apply', document: unknown, more: object = {}
   const text = await res.text();
   return { status: res.status, text, body: JSON.parse(text) as Answer['body'] };
 }
-const exported = async (): Promise<PlatformDocument> => (await (await test.call('GET', '/api/platform')).json()) as PlatformDocument;
+const exported = async (): Promise<PlatformDocument> =>
+  (await (await test.call('GET', '/api/platform')).json()) as PlatformDocument;
 const steps = ({ body }: Answer): string[] => body.changes.map(({ action, table, id }) => `${action} ${table} ${id}`);
 
 describe('a declared platform', () => {
@@ -32,14 +39,21 @@ describe('a declared platform', () => {
     };
     const version = test.plane.store.version;
     const looked = await post('diff', document);
-    expect(steps(looked)).toEqual(['create tenants umbrella', 'create workspaces umbrella-prod', 'create users u@umbrella.test']);
+    expect(steps(looked)).toEqual([
+      'create tenants umbrella',
+      'create workspaces umbrella-prod',
+      'create users u@umbrella.test',
+    ]);
     expect(test.plane.store.version).toBe(version);
     const applied = await post('apply', document, { ifVersion: version });
     expect([applied.status, steps(applied), test.plane.store.version]).toEqual([200, steps(looked), version + 1]);
     const again = await post('apply', document);
     expect([steps(again), test.plane.store.version]).toEqual([[], version + 1]);
     const audited = test.repository.audited.slice(-2).map(({ type, target, actor }) => [type, target.id, actor.id]);
-    expect(audited).toEqual([['tenant.created', 'umbrella', 'ops'], ['workspace.created', 'umbrella-prod', 'ops']]);
+    expect(audited).toEqual([
+      ['tenant.created', 'umbrella', 'ops'],
+      ['workspace.created', 'umbrella-prod', 'ops'],
+    ]);
     expect(applied.text).not.toContain('a long password');
   });
 
@@ -49,33 +63,56 @@ describe('a declared platform', () => {
   });
 
   it('is exported so that applying it changes nothing, without a secret in it', async () => {
-    await test.call('PUT', '/api/providers/primary/credentials/primary-1', { slots: 5, secret: { kind: 'entered', value: 'sk-upstream-0123456789' } }, { 'if-match': '*' });
-    await post('apply', { users: [{ email: 'u@umbrella.test', password: 'a long password', roles: { 'acme-prod': 'admin' } }] });
+    await test.call(
+      'PUT',
+      '/api/providers/primary/credentials/primary-1',
+      { slots: 5, secret: { kind: 'entered', value: 'sk-upstream-0123456789' } },
+      { 'if-match': '*' },
+    );
+    await post('apply', {
+      users: [{ email: 'u@umbrella.test', password: 'a long password', roles: { 'acme-prod': 'admin' } }],
+    });
     const document = await exported();
     const ciphertext = test.plane.store.snapshot().providers['primary']?.credentials[0]?.secret;
     if (ciphertext?.kind !== 'encrypted') throw new Error('not encrypted');
-    for (const secret of ['sk-upstream', ciphertext.ciphertext.slice(0, 16), 'a long password', 'digest', ACME_KEY]) expect(JSON.stringify(document)).not.toContain(secret);
+    for (const secret of ['sk-upstream', ciphertext.ciphertext.slice(0, 16), 'a long password', 'digest', ACME_KEY])
+      expect(JSON.stringify(document)).not.toContain(secret);
     const again = await post('apply', document, { prune: true });
     expect([again.status, steps(again), again.body.undeclared]).toEqual([200, [], []]);
     expect(document.plans?.[0]?.policy).not.toHaveProperty('retries');
   });
 
   it('leaves the quota window that is derived from plan and cap to whoever derives it', async () => {
-    const window = { id: 'overage-cap', meter: 'total_tokens', span: { kind: 'calendar', period: 'month' }, limit: 5, mode: 'hard', alertAtPercent: [100] };
+    const window = {
+      id: 'overage-cap',
+      meter: 'total_tokens',
+      span: { kind: 'calendar', period: 'month' },
+      limit: 5,
+      mode: 'hard',
+      alertAtPercent: [100],
+    };
     const acme = test.plane.store.snapshot().tenants['acme'];
-    await test.plane.store.change({ changes: [{ table: 'tenants', id: 'acme', value: { ...acme, limits: { quotas: [window] } } }], audit: () => [] });
+    await test.plane.store.change({
+      changes: [{ table: 'tenants', id: 'acme', value: { ...acme, limits: { quotas: [window] } } }],
+      audit: () => [],
+    });
     const { tenants } = await exported();
     expect(JSON.stringify(tenants)).not.toContain('overage-cap');
     expect(steps(await post('apply', { tenants }))).toEqual([]);
     await post('apply', { tenants: tenants?.map((tenant) => ({ ...tenant, name: 'Renamed' })) });
-    expect(test.plane.store.snapshot().tenants['acme']).toMatchObject({ name: 'Renamed', limits: { quotas: [window] } });
+    expect(test.plane.store.snapshot().tenants['acme']).toMatchObject({
+      name: 'Renamed',
+      limits: { quotas: [window] },
+    });
     await test.call('PUT', '/api/tenants/acme', { name: 'Again', plan: 'enterprise', limits: {} }, { 'if-match': '*' });
     expect(test.plane.store.snapshot().tenants['acme']).toMatchObject({ name: 'Again', limits: { quotas: [window] } });
   });
 
   it('tells what it leaves, and removes it only when that is asked for', async () => {
     const { killSwitches: _none, ...document } = { ...(await exported()), killSwitches: undefined };
-    await post('apply', { tenants: [...(document.tenants ?? []), { id: 'old', name: 'Old', plan: 'free', limits: {} }] });
+    await post('apply', {
+      tenants: [...(document.tenants ?? []), { id: 'old', name: 'Old', plan: 'free', limits: {} }],
+    });
     const kept = await post('apply', document);
     expect([steps(kept), kept.body.undeclared]).toEqual([[], [{ table: 'tenants', id: 'old' }]]);
     const pruned = await post('apply', document, { prune: true });
@@ -85,27 +122,84 @@ describe('a declared platform', () => {
 
   it('shows what differs field by field, and of a secret only that it does', async () => {
     const document = await exported();
-    const tenants = document.tenants?.map((tenant) => (tenant.id === 'acme' ? { ...tenant, limits: { requests: { perSecond: 5, burst: 5 } } } : tenant));
+    const tenants = document.tenants?.map((tenant) =>
+      tenant.id === 'acme' ? { ...tenant, limits: { requests: { perSecond: 5, burst: 5 } } } : tenant,
+    );
     const looked = await post('diff', { tenants });
-    expect(looked.body.changes).toEqual([{ table: 'tenants', id: 'acme', action: 'update', fields: [{ path: 'limits.requests', after: { perSecond: 5, burst: 5 } }] }]);
-    const providers = document.providers?.map((provider) => (provider.id === 'primary' ? { ...provider, credentials: [{ id: 'primary-1', slots: 200, secret: { kind: 'entered', value: 'sk-first-0123456789' } }] } : provider));
+    expect(looked.body.changes).toEqual([
+      {
+        table: 'tenants',
+        id: 'acme',
+        action: 'update',
+        fields: [{ path: 'limits.requests', after: { perSecond: 5, burst: 5 } }],
+      },
+    ]);
+    const providers = document.providers?.map((provider) =>
+      provider.id === 'primary'
+        ? {
+            ...provider,
+            credentials: [{ id: 'primary-1', slots: 200, secret: { kind: 'entered', value: 'sk-first-0123456789' } }],
+          }
+        : provider,
+    );
     expect((await post('apply', { providers })).text).not.toContain('sk-first');
     expect(steps(await post('apply', { providers }))).toEqual([]);
     const other = JSON.parse(JSON.stringify(providers).replace('sk-first', 'sk-other')) as unknown;
     const secret = await post('diff', { providers: other });
-    expect(secret.body.changes).toEqual([{ table: 'providers', id: 'primary', action: 'update', fields: [{ path: 'credentials', after: 'another stored secret' }] }]);
+    expect(secret.body.changes).toEqual([
+      {
+        table: 'providers',
+        id: 'primary',
+        action: 'update',
+        fields: [{ path: 'credentials', after: 'another stored secret' }],
+      },
+    ]);
   });
 
   it.each<[string, object, string]>([
     ['a dangling reference', { tenants: [{ id: 'x', name: 'X', plan: 'gone', limits: {} }] }, 'tenants.0.plan'],
-    ['a row that is there twice', { cells: [{ id: 'x', kind: 'shared' }, { id: 'x', kind: 'shared' }] }, 'cells.1.id'],
+    [
+      'a row that is there twice',
+      {
+        cells: [
+          { id: 'x', kind: 'shared' },
+          { id: 'x', kind: 'shared' },
+        ],
+      },
+      'cells.1.id',
+    ],
     ['a value that cannot be', { workspaces: [{ slug: 'NOT a slug', tenant: 'acme' }] }, 'document.workspaces.0.slug'],
     ['an unknown section', { tenant: [] }, 'document'],
     ['a key that is nowhere', { keys: [{ keyId: 'nothing00001', workspace: 'acme-prod', name: 'x' }] }, 'keys.0.key'],
-    ['another key under the same id', { keys: [{ keyId: 'acmeKey00001', key: `sk-sluice-acmeKey00001-${'b'.repeat(40)}`, workspace: 'acme-prod', name: 'demo' }] }, 'keys.0.key'],
+    [
+      'another key under the same id',
+      {
+        keys: [
+          {
+            keyId: 'acmeKey00001',
+            key: `sk-sluice-acmeKey00001-${'b'.repeat(40)}`,
+            workspace: 'acme-prod',
+            name: 'demo',
+          },
+        ],
+      },
+      'keys.0.key',
+    ],
     ['a person without a password', { users: [{ email: 'new@x.test', roles: {} }] }, 'users.0.password'],
-    ['a role in no workspace', { users: [{ email: 'new@x.test', password: 'long enough', roles: { nowhere: 'admin' } }] }, 'users.0.roles.nowhere'],
-    ['prices that change under the same version', { plans: [{ ...demoSeed().plans[0], priceBook: { version: 1, effectiveFrom: '2026-01-01T00:00:00.000Z', prices: {} } }] }, 'plans.0.priceBook.version'],
+    [
+      'a role in no workspace',
+      { users: [{ email: 'new@x.test', password: 'long enough', roles: { nowhere: 'admin' } }] },
+      'users.0.roles.nowhere',
+    ],
+    [
+      'prices that change under the same version',
+      {
+        plans: [
+          { ...demoSeed().plans[0], priceBook: { version: 1, effectiveFrom: '2026-01-01T00:00:00.000Z', prices: {} } },
+        ],
+      },
+      'plans.0.priceBook.version',
+    ],
   ])('with %s is refused at its place, and nothing of it is applied', async (_what, document, path) => {
     const version = test.plane.store.version;
     const refused = await post('apply', { ...document });
@@ -120,10 +214,16 @@ describe('a declared platform', () => {
   });
 
   it('does not remove a workspace in which somebody has a role', async () => {
-    await post('apply', { workspaces: [...(await exported()).workspaces ?? [], { slug: 'old', tenant: 'acme' }], users: [{ email: 'u@x.test', password: 'long enough', roles: { old: 'admin' } }] });
+    await post('apply', {
+      workspaces: [...((await exported()).workspaces ?? []), { slug: 'old', tenant: 'acme' }],
+      users: [{ email: 'u@x.test', password: 'long enough', roles: { old: 'admin' } }],
+    });
     const workspaces = (await exported()).workspaces?.filter(({ slug }) => slug !== 'old');
     const refused = await post('apply', { workspaces }, { prune: true });
-    expect([refused.status, refused.body.errors]).toEqual([400, [{ path: 'workspaces.old', message: 'u@x.test has a role in it; take it away first' }]]);
+    expect([refused.status, refused.body.errors]).toEqual([
+      400,
+      [{ path: 'workspaces.old', message: 'u@x.test has a role in it; take it away first' }],
+    ]);
     expect((await post('apply', { workspaces, users: [] }, { prune: true })).status).toBe(200);
   });
 });
@@ -132,8 +232,17 @@ describe('bodies', () => {
   it('are bounded by their route, and not read of callers who may not call it', async () => {
     const big = 'x'.repeat(300 * 1024);
     expect((await test.call('PUT', '/api/tenants/x', { name: big })).status).toBe(413);
-    expect((await test.call('PUT', '/api/tenants/x', { name: big }, { authorization: 'Bearer nobody' })).status).toBe(401);
+    expect((await test.call('PUT', '/api/tenants/x', { name: big }, { authorization: 'Bearer nobody' })).status).toBe(
+      401,
+    );
     expect((await test.call('POST', '/api/session', { user: 'x', password: 'y'.repeat(10_000) })).status).toBe(413);
-    expect((await post('diff', { tenants: [{ id: 'x', name: 'X', plan: 'free', limits: {} }], workspaces: Array.from({ length: 5_000 }, (_, i) => ({ slug: `w-${i}`, tenant: 'x' })) })).status).toBe(200);
+    expect(
+      (
+        await post('diff', {
+          tenants: [{ id: 'x', name: 'X', plan: 'free', limits: {} }],
+          workspaces: Array.from({ length: 5_000 }, (_, i) => ({ slug: `w-${i}`, tenant: 'x' })),
+        })
+      ).status,
+    ).toBe(200);
   });
 });

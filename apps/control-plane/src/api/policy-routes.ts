@@ -32,7 +32,11 @@ export function policyRoutes(deps: {
     const config = store.snapshot();
     const plan = config.plans[config.tenants[tenant]?.plan ?? ''];
     if (plan === undefined) throw new ProblemError(404, 'Not found');
-    return { override, effective: mergePolicy(plan.policy, override), version: store.rowVersion('workspaces', slug) ?? 0 };
+    return {
+      override,
+      effective: mergePolicy(plan.policy, override),
+      version: store.rowVersion('workspaces', slug) ?? 0,
+    };
   }
 
   return [

@@ -32,7 +32,12 @@ const span = {
   to: Bound.optional(),
 };
 /** Text that PostgreSQL can compare with: it knows no NUL. */
-const label = (max: number) => z.string().min(1).max(max).refine((text) => !text.includes('\0'), 'must not hold a NUL');
+const label = (max: number) =>
+  z
+    .string()
+    .min(1)
+    .max(max)
+    .refine((text) => !text.includes('\0'), 'must not hold a NUL');
 const filters = { model: Name.optional(), feature: label(128).optional(), outcome: Outcome.optional() };
 const page = { limit: z.coerce.number().int().min(1).max(1000).default(100), cursor: z.string().max(600).optional() };
 
@@ -42,20 +47,33 @@ const ORDER = { path: ['to'], error: 'must be after from: from is inclusive, to 
 
 /** `GET /api/ledger`. */
 export const LedgerQuery = z
-  .strictObject({ tenant: Name.optional(), workspace: Slug.optional(), request_id: RequestId.optional(), kind: z.enum(['call', 'correction']).optional(), ...filters, ...span, ...page })
+  .strictObject({
+    tenant: Name.optional(),
+    workspace: Slug.optional(),
+    request_id: RequestId.optional(),
+    kind: z.enum(['call', 'correction']).optional(),
+    ...filters,
+    ...span,
+    ...page,
+  })
   .refine(inOrder, ORDER);
 export type LedgerQuery = z.infer<typeof LedgerQuery>;
 
 /** The rows of one workspace, which is in the path. */
 export const WorkspaceLedgerQuery = z.strictObject({ ...filters, ...span, ...page }).refine(inOrder, ORDER);
 
-export const LedgerRange = z.strictObject({ tenant: Name.optional(), workspace: Slug.optional(), ...filters, ...span }).refine(inOrder, ORDER);
+export const LedgerRange = z
+  .strictObject({ tenant: Name.optional(), workspace: Slug.optional(), ...filters, ...span })
+  .refine(inOrder, ORDER);
 export type LedgerRange = z.infer<typeof LedgerRange>;
 /** A range of the calls of one key, too. */
 export type LedgerScope = LedgerRange & { readonly key?: string | undefined };
 
 /** Days whose rollups are meant: those that the range touches, all when it is empty. */
-export const LedgerSpan = z.strictObject(span).refine(inOrder, ORDER).meta({ examples: [{ from: '2026-03-01T00:00:00.000Z', to: '2026-04-01T00:00:00.000Z' }] });
+export const LedgerSpan = z
+  .strictObject(span)
+  .refine(inOrder, ORDER)
+  .meta({ examples: [{ from: '2026-03-01T00:00:00.000Z', to: '2026-04-01T00:00:00.000Z' }] });
 export type LedgerSpan = z.infer<typeof LedgerSpan>;
 
 /** Usage of a workspace in steps of time, by model and feature; what the customer is billed. */
@@ -71,13 +89,19 @@ export const UsagePoint = z.object({
 });
 export type UsagePoint = z.infer<typeof UsagePoint>;
 
-const steps = { ...span, step: z.enum(['hour', 'day']).default('hour'), by: z.enum(['model', 'model_feature']).optional() };
+const steps = {
+  ...span,
+  step: z.enum(['hour', 'day']).default('hour'),
+  by: z.enum(['model', 'model_feature']).optional(),
+};
 
 export const UsageQuery = z.strictObject(steps).refine(inOrder, ORDER);
 export type UsageQuery = z.infer<typeof UsageQuery>;
 
 /** `GET /api/ledger/usage`: of a tenant, of a workspace, or of all. */
-export const LedgerUsageQuery = z.strictObject({ tenant: Name.optional(), workspace: Slug.optional(), ...steps }).refine(inOrder, ORDER);
+export const LedgerUsageQuery = z
+  .strictObject({ tenant: Name.optional(), workspace: Slug.optional(), ...steps })
+  .refine(inOrder, ORDER);
 export type LedgerUsageQuery = z.infer<typeof LedgerUsageQuery>;
 
 /** Read side of the ledger. */
@@ -120,7 +144,10 @@ export const AuditQuery = z.strictObject({
   /** Who did it: the id of an operator, a person or a key. */
   actor: z.string().min(1).max(200).optional(),
   /** `policy.changed`, or `policy` for everything that was done to one. */
-  action: z.string().regex(/^[a-z_]+(\.[a-z_]+)?$/, 'must be like policy.changed, or policy').optional(),
+  action: z
+    .string()
+    .regex(/^[a-z_]+(\.[a-z_]+)?$/, 'must be like policy.changed, or policy')
+    .optional(),
   /** Inclusive. */
   from: Instant.optional(),
   /** Exclusive. */
@@ -148,7 +175,10 @@ export interface QueueAdmin {
   readStates(): Promise<QueueState[]>;
   /** Whether a queue is declared. */
   knows(queue: string): boolean;
-  /** Moves the dead letters of a queue back to it. @throws ProblemError 404 for an unknown queue, 502 when it broke off, with what was moved. */
+  /**
+   * Moves the dead letters of a queue back to it.
+   * @throws ProblemError 404 for an unknown queue, 502 when it broke off, with what was moved.
+   */
   redrive(queue: string): Promise<Omit<RedriveAnswer, 'queue'>>;
   /** Looks at some dead letters, which stay. */
   deadLetters(queue: string, limit: number): Promise<DeadLetterView[]>;

@@ -8,7 +8,10 @@ import { etagOf } from './if-match.ts';
 import { route, type Route } from './route.ts';
 
 const PriceBookView = z.object({ plan: Name, version: z.int(), priceBook: PriceBook });
-const NewPrices = z.strictObject({ prices: z.record(Name, Price), effectiveFrom: PriceBook.shape.effectiveFrom.optional() });
+const NewPrices = z.strictObject({
+  prices: z.record(Name, Price),
+  effectiveFrom: PriceBook.shape.effectiveFrom.optional(),
+});
 
 /** What customers of a plan are billed. A change is a new version of the price book; the old one stays what it was. */
 export function priceRoutes({ store, clock }: { store: ConfigStore; clock: Pick<Clock, 'now'> }): Route[] {
@@ -45,7 +48,13 @@ export function priceRoutes({ store, clock }: { store: ConfigStore; clock: Pick<
         const plan = planOf(param(call, 'id'));
         const { prices, effectiveFrom = new Date(clock.now()).toISOString() } = call.body;
         const priceBook = { version: plan.priceBook.version + 1, effectiveFrom, prices };
-        const version = await editRow(store, call, { table: 'plans', id: plan.id, value: { ...plan, priceBook }, type: 'plan.prices_changed', show: (row) => (row as typeof plan).priceBook });
+        const version = await editRow(store, call, {
+          table: 'plans',
+          id: plan.id,
+          value: { ...plan, priceBook },
+          type: 'plan.prices_changed',
+          show: (row) => (row as typeof plan).priceBook,
+        });
         return { plan: plan.id, version, priceBook };
       },
     }),

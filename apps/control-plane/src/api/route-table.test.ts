@@ -12,10 +12,14 @@ afterAll(() => test.close());
 /** Status of a request with exactly these headers; a connection that stays open is closed at its head. */
 function statusOf(method: string, path: string, headers: Record<string, string> = {}): Promise<number> {
   return new Promise((resolve, reject) => {
-    const call = request(`${test.url}${path.replace(/:[A-Za-z]+/g, 'acme-prod')}`, { method: method.toUpperCase(), headers }, (res) => {
-      resolve(res.statusCode ?? 0);
-      res.destroy();
-    });
+    const call = request(
+      `${test.url}${path.replace(/:[A-Za-z]+/g, 'acme-prod')}`,
+      { method: method.toUpperCase(), headers },
+      (res) => {
+        resolve(res.statusCode ?? 0);
+        res.destroy();
+      },
+    );
     call.on('error', reject);
     call.end();
   });
@@ -23,7 +27,10 @@ function statusOf(method: string, path: string, headers: Record<string, string> 
 
 describe('every route of the table', () => {
   it('is described: /openapi.json names each path and method', async () => {
-    const description = (await (await fetch(`${test.url}/openapi.json`)).json()) as { openapi: string; paths: Record<string, Record<string, unknown>> };
+    const description = (await (await fetch(`${test.url}/openapi.json`)).json()) as {
+      openapi: string;
+      paths: Record<string, Record<string, unknown>>;
+    };
     expect(description.openapi).toMatch(/^3\.1/);
     for (const { method, path } of test.plane.routes) {
       expect(Object.keys(description.paths[path.replace(/:([A-Za-z]+)/g, '{$1}')] ?? {})).toContain(method);
@@ -38,17 +45,28 @@ it('the description holds together: operations have names of their own, referenc
     responses: Record<string, unknown>;
     requestBody?: { content: Record<string, { schema?: object }> };
   }
-  const document = (await (await fetch(`${test.url}/openapi.json`)).json()) as { paths: Record<string, Record<string, Operation>> };
-  const operations = Object.entries(document.paths).flatMap(([path, methods]) => Object.values(methods).map((operation) => ({ path, operation })));
+  const document = (await (await fetch(`${test.url}/openapi.json`)).json()) as {
+    paths: Record<string, Record<string, Operation>>;
+  };
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.values(methods).map((operation) => ({ path, operation })),
+  );
   expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(operations.length);
   for (const { path, operation } of operations) {
     const declared = operation.parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
     expect([path, declared]).toEqual([path, [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1])]);
     expect(operation.responses['default']).toBeDefined();
-    if (operation.requestBody !== undefined) expect([path, Object.keys(operation.requestBody.content['application/json']?.schema ?? {}).length > 0]).toEqual([path, true]);
+    if (operation.requestBody !== undefined)
+      expect([path, Object.keys(operation.requestBody.content['application/json']?.schema ?? {}).length > 0]).toEqual([
+        path,
+        true,
+      ]);
   }
   for (const [, reference = ''] of JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)) {
-    const target = reference.replace(/^#\//, '').split('/').reduce<unknown>((at, name) => (at as Record<string, unknown> | undefined)?.[name], document);
+    const target = reference
+      .replace(/^#\//, '')
+      .split('/')
+      .reduce<unknown>((at, name) => (at as Record<string, unknown> | undefined)?.[name], document);
     expect([reference, target !== undefined]).toEqual([reference, true]);
   }
   expect(document.paths['/api/tenants/{id}']?.['put']?.responses).toHaveProperty('428');
@@ -65,7 +83,12 @@ describe('the page of the API', () => {
   });
 
   it('shows bodies that their routes take', () => {
-    const refused = test.plane.routes.flatMap(({ method, path, body }) => (body === undefined || body.safeParse(exampleOf(z.toJSONSchema(body, { io: 'input', unrepresentable: 'any' }) as JsonSchema)).success ? [] : [`${method} ${path}`]));
+    const refused = test.plane.routes.flatMap(({ method, path, body }) =>
+      body === undefined ||
+      body.safeParse(exampleOf(z.toJSONSchema(body, { io: 'input', unrepresentable: 'any' }) as JsonSchema)).success
+        ? []
+        : [`${method} ${path}`],
+    );
     expect(refused).toEqual([]);
   });
 });
@@ -73,11 +96,16 @@ describe('the page of the API', () => {
 describe('metrics of the API', () => {
   it('name the route of the table, never what was asked for', async () => {
     const told: [string, string, number][] = [];
-    const own = await startTestPlane({}, undefined, { onAnswer: ({ method, path }, status) => void told.push([method, path, status]) });
+    const own = await startTestPlane({}, undefined, {
+      onAnswer: ({ method, path }, status) => void told.push([method, path, status]),
+    });
     try {
       await (await own.call('GET', '/api/tenants/no-such-tenant')).text();
       await (await own.call('GET', '/api/no-such-route')).text();
-      expect(told).toEqual([['post', '/api/session', 200], ['get', '/api/tenants/:id', 404]]);
+      expect(told).toEqual([
+        ['post', '/api/session', 200],
+        ['get', '/api/tenants/:id', 404],
+      ]);
     } finally {
       await own.close();
     }
@@ -85,7 +113,7 @@ describe('metrics of the API', () => {
 });
 
 describe('the operator cookie', () => {
-  it('reads, but changes nothing without the page\'s own origin', async () => {
+  it("reads, but changes nothing without the page's own origin", async () => {
     const signedIn = await fetch(`${test.url}/api/session`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', origin: test.url },

@@ -59,8 +59,19 @@ export function createRouteTable(deps: RouteTableDeps): Route[] {
     ...stateRoutes(deps.state),
     ...ledgerRoutes(deps),
     ...configRoutes(deps),
-    ...policyRoutes({ store, prefix: '/api/workspaces', auth: { read: 'viewer', write: 'admin' }, admit: () => undefined }),
-    ...workspaceKeyRoutes({ store, clock, prefix: '/api/workspaces', auth: { read: 'viewer', write: 'operator' }, admit: () => undefined }),
+    ...policyRoutes({
+      store,
+      prefix: '/api/workspaces',
+      auth: { read: 'viewer', write: 'admin' },
+      admit: () => undefined,
+    }),
+    ...workspaceKeyRoutes({
+      store,
+      clock,
+      prefix: '/api/workspaces',
+      auth: { read: 'viewer', write: 'operator' },
+      admit: () => undefined,
+    }),
     ...operatorRoutes(deps),
     ...credentialRoutes(deps),
     ...platformRoutes(deps),
@@ -70,7 +81,14 @@ export function createRouteTable(deps: RouteTableDeps): Route[] {
     ...gatewayRoutes({ store, reports: deps.reports, stream: deps.internal.stream }),
     ...dlqRoutes(deps),
     ...exportRoutes(deps),
-    ...(deps.chaos === undefined ? [] : chaosRoutes({ ...deps.chaos, audit: deps.audit, onAuditError: deps.onAuditError, config: () => store.snapshot() })),
+    ...(deps.chaos === undefined
+      ? []
+      : chaosRoutes({
+          ...deps.chaos,
+          audit: deps.audit,
+          onAuditError: deps.onAuditError,
+          config: () => store.snapshot(),
+        })),
     ...routerRoutes(deps),
     ...internalRoutes(deps.internal),
     ...peopleRoutes(deps),
@@ -96,7 +114,10 @@ export function createRouteTable(deps: RouteTableDeps): Route[] {
       summary: 'The same as a page',
       streams: true,
       handler: ({ res }) => {
-        res.set('content-security-policy', API_PAGE_CSP).type('html').send((page ??= apiPage((description ??= describeRoutes(routes)))));
+        res
+          .set('content-security-policy', API_PAGE_CSP)
+          .type('html')
+          .send((page ??= apiPage((description ??= describeRoutes(routes)))));
       },
     }),
   );

@@ -4,9 +4,10 @@ import type { OperatorRole, Principal } from '@sluice/contracts';
 import type { Operator } from '../session/operator-sessions.ts';
 
 /**
- * Who may call a route: anybody; a signed-in operator whose role is at least `viewer` (reads), `operator` (acts in an
- * incident: chaos, dead letters, kill switches, keys) or `admin` (changes configuration, money and accounts); a gateway or the
- * router by its token; the BFF by its token; or the BFF in the name of a person whose principal it has signed.
+ * Who may call a route: anybody; a signed-in operator whose role is at least `viewer` (reads), `operator` (acts in
+ * an incident: chaos, dead letters, kill switches, keys) or `admin` (changes configuration, money and accounts); a
+ * gateway or the router by its token; the BFF by its token; or the BFF in the name of a person whose principal it
+ * has signed.
  */
 export type RouteAuth = 'none' | OperatorRole | 'gateway' | 'router' | 'bff' | 'person';
 
@@ -59,6 +60,8 @@ export interface Route extends RouteBase {
 }
 
 /** Declares one route; the handler's `body` and `query` have the types of the schemas, which the router has applied. */
-export function route<B extends z.ZodType | undefined = undefined, Q extends z.ZodType | undefined = undefined>(spec: RouteSpec<B, Q>): Route {
+export function route<B extends z.ZodType | undefined = undefined, Q extends z.ZodType | undefined = undefined>(
+  spec: RouteSpec<B, Q>,
+): Route {
   return { ...spec, handler: (call) => spec.handler(call as RouteCall<Parsed<B>, Parsed<Q>>) };
 }

@@ -12,13 +12,19 @@ beforeAll(async () => {
     let text = '';
     req.on('data', (chunk: Buffer) => (text += chunk.toString()));
     req.on('end', () => {
-      asked.push({ request: `${req.method} ${req.url}`, token: req.headers.authorization, body: text === '' ? undefined : JSON.parse(text) });
+      asked.push({
+        request: `${req.method} ${req.url}`,
+        token: req.headers.authorization,
+        body: text === '' ? undefined : JSON.parse(text),
+      });
       res.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.body);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  test = await startTestPlane({ router: createRouterClient({ url: `http://127.0.0.1:${port}`, token: 'router-token' }) });
+  test = await startTestPlane({
+    router: createRouterClient({ url: `http://127.0.0.1:${port}`, token: 'router-token' }),
+  });
 });
 beforeEach(() => {
   asked.length = 0;
@@ -42,19 +48,44 @@ describe('the router behind the operator API', () => {
 
   it('is told who acts by the session and never by a body, needs a reason, and it is audited', async () => {
     expect((await test.call('POST', '/api/router/rollouts/01J/abort', { reason: 'no' })).status).toBe(400);
-    expect((await test.call('POST', '/api/router/rollouts/01J/abort', { reason: 'it is worse', actor: { kind: 'person', id: 'eve' } })).status).toBe(400);
+    expect(
+      (
+        await test.call('POST', '/api/router/rollouts/01J/abort', {
+          reason: 'it is worse',
+          actor: { kind: 'person', id: 'eve' },
+        })
+      ).status,
+    ).toBe(400);
     expect((await test.call('POST', '/api/router/rollouts/01J/abort', { reason: 'it is worse' })).status).toBe(200);
-    expect(asked).toEqual([{ request: 'POST /rollouts/01J/abort', token: 'Bearer router-token', body: { reason: 'it is worse', actor: { kind: 'person', id: 'ops' } } }]);
-    expect(test.audited.filter(({ type }) => type === 'rollout.abort')).toMatchObject([{ target: { kind: 'rollout', id: '01J' }, after: { reason: 'it is worse' } }]);
+    expect(asked).toEqual([
+      {
+        request: 'POST /rollouts/01J/abort',
+        token: 'Bearer router-token',
+        body: { reason: 'it is worse', actor: { kind: 'person', id: 'ops' } },
+      },
+    ]);
+    expect(test.audited.filter(({ type }) => type === 'rollout.abort')).toMatchObject([
+      { target: { kind: 'rollout', id: '01J' }, after: { reason: 'it is worse' } },
+    ]);
   });
 
   it('has its reactions to drift held and released by who is signed in, audited', async () => {
-    expect((await test.call('POST', '/api/router/drift/hold', { step: 'rollback', reason: 'it is worse' })).status).toBe(400);
-    expect((await test.call('POST', '/api/router/drift/hold', { step: 'freeze', reason: 'the judge is broken' })).status).toBe(200);
+    expect(
+      (await test.call('POST', '/api/router/drift/hold', { step: 'rollback', reason: 'it is worse' })).status,
+    ).toBe(400);
+    expect(
+      (await test.call('POST', '/api/router/drift/hold', { step: 'freeze', reason: 'the judge is broken' })).status,
+    ).toBe(200);
     expect((await test.call('POST', '/api/router/drift/release', { reason: 'it is mended' })).status).toBe(200);
     const actor = { kind: 'person', id: 'ops' };
-    expect(asked.map(({ request, body }) => [request, body])).toEqual([['POST /drift/hold', { step: 'freeze', reason: 'the judge is broken', actor }], ['POST /drift/release', { reason: 'it is mended', actor }]]);
-    expect(test.audited.filter(({ type }) => type.startsWith('drift.'))).toMatchObject([{ type: 'drift.hold', target: { kind: 'router', id: 'drift' } }, { type: 'drift.release' }]);
+    expect(asked.map(({ request, body }) => [request, body])).toEqual([
+      ['POST /drift/hold', { step: 'freeze', reason: 'the judge is broken', actor }],
+      ['POST /drift/release', { reason: 'it is mended', actor }],
+    ]);
+    expect(test.audited.filter(({ type }) => type.startsWith('drift.'))).toMatchObject([
+      { type: 'drift.hold', target: { kind: 'router', id: 'drift' } },
+      { type: 'drift.release' },
+    ]);
   });
 
   it('is never asked for another path by an id', async () => {
@@ -64,7 +95,11 @@ describe('the router behind the operator API', () => {
 
   it('its refusals keep their status and words, but for its own 401, which is not about who asks here', async () => {
     answer = { status: 409, body: '{"title":"Rolled back","detail":"A person has to reset it."}' };
-    expect(await (await test.call('GET', '/api/router/arms')).json()).toMatchObject({ status: 409, title: 'Rolled back', detail: 'A person has to reset it.' });
+    expect(await (await test.call('GET', '/api/router/arms')).json()).toMatchObject({
+      status: 409,
+      title: 'Rolled back',
+      detail: 'A person has to reset it.',
+    });
     answer = { status: 401, body: '{"title":"Unauthorized"}' };
     expect((await test.call('GET', '/api/router/arms')).status).toBe(502);
     answer = { status: 200, body: '<html>' };
@@ -72,7 +107,13 @@ describe('the router behind the operator API', () => {
   });
 
   it('away or not configured is a 503 that says what goes on without it', async () => {
-    await expect(createRouterClient({ url: 'http://127.0.0.1:1', token: 't' }).get('/arms')).rejects.toMatchObject({ status: 503, detail: expect.stringContaining('last policy') });
-    await expect(createRouterClient({ url: undefined, token: 't' }).get('/arms')).rejects.toMatchObject({ status: 503, detail: expect.stringContaining('SLUICE_ROUTER_URL') });
+    await expect(createRouterClient({ url: 'http://127.0.0.1:1', token: 't' }).get('/arms')).rejects.toMatchObject({
+      status: 503,
+      detail: expect.stringContaining('last policy'),
+    });
+    await expect(createRouterClient({ url: undefined, token: 't' }).get('/arms')).rejects.toMatchObject({
+      status: 503,
+      detail: expect.stringContaining('SLUICE_ROUTER_URL'),
+    });
   });
 });

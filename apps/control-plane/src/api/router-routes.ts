@@ -1,5 +1,18 @@
 import { z } from 'zod';
-import { ArmsAnswer, DecisionsAnswer, DecisionsQuery, DriftAnswer, HoldDrift, PoliciesAnswer, ReplayRollout, RolloutAction, RolloutsAnswer, RolloutView, StorageAnswer, TenantsAnswer } from '@sluice/contracts';
+import {
+  ArmsAnswer,
+  DecisionsAnswer,
+  DecisionsQuery,
+  DriftAnswer,
+  HoldDrift,
+  PoliciesAnswer,
+  ReplayRollout,
+  RolloutAction,
+  RolloutsAnswer,
+  RolloutView,
+  StorageAnswer,
+  TenantsAnswer,
+} from '@sluice/contracts';
 import { actorOf, param } from './actor.ts';
 import type { AuditTrail } from './ports.ts';
 import type { RouterClient } from '../router/router-client.ts';
@@ -10,12 +23,30 @@ const Reasoned = RolloutAction.omit({ actor: true });
 const Hold = HoldDrift.omit({ actor: true });
 const Replay = ReplayRollout.omit({ actor: true });
 
-/** The router's own picture and its rollouts, for operators: passed on with the control plane's token and the operator's name. */
+/**
+ * The router's own picture and its rollouts, for operators: passed on with the control plane's token and the
+ * operator's name.
+ */
 export function routerRoutes({ router, audit }: { router: RouterClient; audit: AuditTrail }): Route[] {
   const read = (path: string, summary: string, response: z.ZodType): Route =>
-    route({ method: 'get', path: `/api/router/${path}`, auth: 'viewer', tag: 'Router', summary, response, handler: () => router.get(`/${path}`) });
+    route({
+      method: 'get',
+      path: `/api/router/${path}`,
+      auth: 'viewer',
+      tag: 'Router',
+      summary,
+      response,
+      handler: () => router.get(`/${path}`),
+    });
 
-  async function act(call: RouteCall<unknown, unknown>, path: string, type: string, id: string, body: object, kind = 'rollout'): Promise<unknown> {
+  async function act(
+    call: RouteCall<unknown, unknown>,
+    path: string,
+    type: string,
+    id: string,
+    body: object,
+    kind = 'rollout',
+  ): Promise<unknown> {
     await audit.record({ type, actor: actorOf(call), target: { kind, id }, after: body });
     return router.post(path, { ...body, actor: { kind: 'person', id: call.operator?.user ?? 'unknown' } });
   }
@@ -35,7 +66,10 @@ export function routerRoutes({ router, audit }: { router: RouterClient; audit: A
       summary: 'Recent decisions with their explanations',
       query: DecisionsQuery,
       response: DecisionsAnswer,
-      handler: ({ query: { limit, tenant } }) => router.get(`/decisions?${new URLSearchParams({ limit: String(limit), ...(tenant === undefined ? {} : { tenant }) })}`),
+      handler: ({ query: { limit, tenant } }) =>
+        router.get(
+          `/decisions?${new URLSearchParams({ limit: String(limit), ...(tenant === undefined ? {} : { tenant }) })}`,
+        ),
     }),
     ...(['start', 'abort', 'reset'] as const).map((action) =>
       route({
@@ -46,7 +80,14 @@ export function routerRoutes({ router, audit }: { router: RouterClient; audit: A
         summary: `${action.charAt(0).toUpperCase()}${action.slice(1)} a rollout, with a reason`,
         body: Reasoned,
         response: RolloutView,
-        handler: (call) => act(call, `/rollouts/${encodeURIComponent(param(call, 'id'))}/${action}`, `rollout.${action}`, param(call, 'id'), call.body),
+        handler: (call) =>
+          act(
+            call,
+            `/rollouts/${encodeURIComponent(param(call, 'id'))}/${action}`,
+            `rollout.${action}`,
+            param(call, 'id'),
+            call.body,
+          ),
       }),
     ),
     route({

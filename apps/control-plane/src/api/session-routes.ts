@@ -40,7 +40,8 @@ export function sessionRoutes({ sessions, signIn, audit, onAuditError }: Session
           operator = await signIn.verify(name, body.password);
         } catch (error) {
           // While an account is locked nothing is recorded, so that guessing cannot fill the audit log.
-          if (error instanceof ProblemError && error.status === 401) note('session.refused', { kind: 'anonymous', id: 'unknown', ...addressOf(req) });
+          if (error instanceof ProblemError && error.status === 401)
+            note('session.refused', { kind: 'anonymous', id: 'unknown', ...addressOf(req) });
           throw error;
         }
         const token = await sessions.open(operator);

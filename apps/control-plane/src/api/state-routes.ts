@@ -5,7 +5,11 @@ import { operatorToken } from './authenticate.ts';
 import { route, type Route } from './route.ts';
 
 /** The live picture. */
-export function stateRoutes(deps: { build: () => OperatorState; hub: StateHub; sessions: Pick<OperatorSessions, 'find'> }): Route[] {
+export function stateRoutes(deps: {
+  build: () => OperatorState;
+  hub: StateHub;
+  sessions: Pick<OperatorSessions, 'find'>;
+}): Route[] {
   return [
     route({
       method: 'get',

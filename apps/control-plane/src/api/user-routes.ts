@@ -13,10 +13,22 @@ import { cutPage, PAGE_FIELDS, pageOf, readCursor } from './paging.ts';
 import { route, type Route } from './route.ts';
 
 const Password = z.string().min(12).max(500);
-const UserView = z.object({ id: z.string(), version: z.int(), value: z.object({ email: z.string(), roles: z.record(Slug, Role) }) });
-const NewUser = z.strictObject({ email: DeclaredUser.shape.email, password: Password, roles: z.record(Slug, Role).default({}) });
+const UserView = z.object({
+  id: z.string(),
+  version: z.int(),
+  value: z.object({ email: z.string(), roles: z.record(Slug, Role) }),
+});
+const NewUser = z.strictObject({
+  email: DeclaredUser.shape.email,
+  password: Password,
+  roles: z.record(Slug, Role).default({}),
+});
 const UserChange = z.strictObject({ roles: z.record(Slug, Role), password: Password.optional() });
-const UserQuery = z.strictObject({ ...PAGE_FIELDS, workspace: Slug.optional(), q: z.string().min(1).max(100).optional() });
+const UserQuery = z.strictObject({
+  ...PAGE_FIELDS,
+  workspace: Slug.optional(),
+  q: z.string().min(1).max(100).optional(),
+});
 
 export interface UserRouteDeps {
   /** Less than the default in tests. */
@@ -31,7 +43,10 @@ export function requireWorkspaces(store: ConfigStore, roles: Readonly<Record<str
   const { workspaces } = store.snapshot();
   const unknown = Object.keys(roles).filter((slug) => !Object.hasOwn(workspaces, slug));
   if (unknown.length === 0) return;
-  throw new ProblemError(400, 'The change is not possible', { type: 'invalid-configuration', errors: unknown.map((slug) => ({ path: `roles.${slug}`, message: `there is no workspace ${slug}` })) });
+  throw new ProblemError(400, 'The change is not possible', {
+    type: 'invalid-configuration',
+    errors: unknown.map((slug) => ({ path: `roles.${slug}`, message: `there is no workspace ${slug}` })),
+  });
 }
 
 /** People who may use the tenant console, and their role in each workspace. */
@@ -53,7 +68,18 @@ export function userRoutes({ store, personAccounts: people, personSessions, pass
       summary: 'People with their roles, of all workspaces or of one',
       query: UserQuery,
       response: pageOf(UserView),
-      handler: async ({ query }) => cutPage((await people.list({ after: readCursor(query.cursor), limit: query.limit + 1, workspace: query.workspace, q: query.q })).map(view), query.limit),
+      handler: async ({ query }) =>
+        cutPage(
+          (
+            await people.list({
+              after: readCursor(query.cursor),
+              limit: query.limit + 1,
+              workspace: query.workspace,
+              q: query.q,
+            })
+          ).map(view),
+          query.limit,
+        ),
     }),
     route({
       method: 'get',
@@ -81,7 +107,10 @@ export function userRoutes({ store, personAccounts: people, personSessions, pass
         const { email, password, roles } = call.body;
         requireWorkspaces(store, roles);
         const id = randomUUID();
-        const made = await people.insert({ id, email, roles, passwordHash: await hashPassword(password, passwordCost) }, { type: 'user.created', actor: actorOf(call), target: target(id), after: { roles } });
+        const made = await people.insert(
+          { id, email, roles, passwordHash: await hashPassword(password, passwordCost) },
+          { type: 'user.created', actor: actorOf(call), target: target(id), after: { roles } },
+        );
         if (!made) throw new ProblemError(409, 'There is somebody with this e-mail address');
         call.res.set('etag', etagOf(1));
         return view({ id, email: email.toLowerCase(), roles, version: 1 });
@@ -102,7 +131,13 @@ export function userRoutes({ store, personAccounts: people, personSessions, pass
         const old = await personOf(param(call, 'id'));
         const ifVersion = requireVersion(call, old.version);
         const passwordHash = password === undefined ? undefined : await hashPassword(password, passwordCost);
-        const audit = { type: password === undefined ? 'user.changed' : 'user.password_changed', actor: actorOf(call), target: target(old.id), before: { roles: old.roles }, after: { roles } };
+        const audit = {
+          type: password === undefined ? 'user.changed' : 'user.password_changed',
+          actor: actorOf(call),
+          target: target(old.id),
+          before: { roles: old.roles },
+          after: { roles },
+        };
         const version = await people.update({ id: old.id, roles, passwordHash }, ifVersion, audit);
         if (version === undefined) throw staleAccount(ifVersion, (await people.find(old.id))?.version);
         // Whoever knew the old password may be signed in by it.
@@ -122,7 +157,12 @@ export function userRoutes({ store, personAccounts: people, personSessions, pass
       handler: async (call) => {
         const old = await personOf(param(call, 'id'));
         const ifVersion = requireVersion(call, old.version);
-        const gone = await people.remove(old.id, ifVersion, { type: 'user.deleted', actor: actorOf(call), target: target(old.id), before: { roles: old.roles } });
+        const gone = await people.remove(old.id, ifVersion, {
+          type: 'user.deleted',
+          actor: actorOf(call),
+          target: target(old.id),
+          before: { roles: old.roles },
+        });
         if (!gone) throw staleAccount(ifVersion, (await people.find(old.id))?.version);
         await personSessions.endOf(old.id);
       },

@@ -1,6 +1,19 @@
 import { createHash } from 'node:crypto';
 import { signPrincipal } from '@sluice/service-kit';
-import { BillingView, KeySpend, MembersView, ModelsView, OverviewView, PolicyView, RequestsView, systemClock, UsageView, type LedgerRow, type Principal, type Role } from '@sluice/contracts';
+import {
+  BillingView,
+  KeySpend,
+  MembersView,
+  ModelsView,
+  OverviewView,
+  PolicyView,
+  RequestsView,
+  systemClock,
+  UsageView,
+  type LedgerRow,
+  type Principal,
+  type Role,
+} from '@sluice/contracts';
 import { memoryTenantPorts } from '../testing/memory-tenant-ports.ts';
 import { createMemoryConfigRepository } from '../config/memory-config-repository.ts';
 import { startTestPlane, type TestPlane } from '../testing/start-test-plane.ts';
@@ -34,7 +47,16 @@ beforeAll(async () => {
       rows: async () => ({ rows: [row], next_cursor: null }),
       summary: async ({ workspace, key }) => {
         asked.push(key === undefined ? workspace : `${workspace}/${key}`);
-        return { calls: 1, attempts: 1, tokens: row.tokens, cost_nanousd: 77_777, cost_usd: '0.000077777', billed_nanousd: 99_999, billed_usd: '0.000099999', outcomes: { ok: 1 } };
+        return {
+          calls: 1,
+          attempts: 1,
+          tokens: row.tokens,
+          cost_nanousd: 77_777,
+          cost_usd: '0.000077777',
+          billed_nanousd: 99_999,
+          billed_usd: '0.000099999',
+          outcomes: { ok: 1 },
+        };
       },
       usage: async ({ workspace }) => {
         asked.push(workspace);
@@ -85,23 +107,47 @@ const row: LedgerRow = {
 };
 
 function as(role: Role | undefined, key = 'principal-key'): Record<string, string> {
-  const principal: Principal = { kind: 'person', userId: 'u1', email: 'ada@acme.test', roles: role === undefined ? {} : { 'acme-prod': role } };
+  const principal: Principal = {
+    kind: 'person',
+    userId: 'u1',
+    email: 'ada@acme.test',
+    roles: role === undefined ? {} : { 'acme-prod': role },
+  };
   return { authorization: 'Bearer bff-token', 'x-sluice-principal': signPrincipal(principal, key, systemClock) };
 }
 
-const statusOf = async (method: string, path: string, headers: Record<string, string>, body?: unknown): Promise<number> =>
-  (await test.call(method, `/internal/workspaces/${path}`, body, headers)).status;
+const statusOf = async (
+  method: string,
+  path: string,
+  headers: Record<string, string>,
+  body?: unknown,
+): Promise<number> => (await test.call(method, `/internal/workspaces/${path}`, body, headers)).status;
 
-describe('what the console backend asks in a person\'s name', () => {
+describe("what the console backend asks in a person's name", () => {
   it('is answered for a workspace where the person has a role, and asks the ledger for that one only', async () => {
     asked = [];
-    for (const path of ['overview', 'usage', 'requests']) expect(await statusOf('GET', `acme-prod/${path}`, as('developer'))).toBe(200);
+    for (const path of ['overview', 'usage', 'requests'])
+      expect(await statusOf('GET', `acme-prod/${path}`, as('developer'))).toBe(200);
     expect(new Set(asked)).toEqual(new Set(['acme-prod']));
     expect(asked.length).toBeGreaterThan(3);
   });
 
-  it('another tenant\'s workspace answers 404 exactly like one that does not exist', async () => {
-    for (const path of ['overview', 'usage', 'requests', 'requests/req_01JZZZZZZZZZZZZZZZZZZZZZZZ', 'series?metric=calls', 'models', 'policy', 'keys', 'members', 'billing', 'billing/statement?month=2026-01', 'alerts', 'webhooks']) {
+  it("another tenant's workspace answers 404 exactly like one that does not exist", async () => {
+    for (const path of [
+      'overview',
+      'usage',
+      'requests',
+      'requests/req_01JZZZZZZZZZZZZZZZZZZZZZZZ',
+      'series?metric=calls',
+      'models',
+      'policy',
+      'keys',
+      'members',
+      'billing',
+      'billing/statement?month=2026-01',
+      'alerts',
+      'webhooks',
+    ]) {
       const bodies = await Promise.all(
         ['initech-prod', 'nowhere'].map(async (slug) => {
           const res = await test.call('GET', `/internal/workspaces/${slug}/${path}`, undefined, as('admin'));
@@ -129,18 +175,32 @@ describe('what the console backend asks in a person\'s name', () => {
     const own = Object.values(keys).filter(({ workspace }) => workspace === 'acme-prod');
     const [key] = own;
     if (key === undefined) throw new Error('the demo has a key');
-    const more = Array.from({ length: MAX_KEYS - 1 - own.length }, (_, n) => ({ ...key, keyId: `fill${String(n).padStart(8, '0')}`, digest: createHash('sha256').update(String(n)).digest('hex') }));
-    await test.plane.store.change({ changes: more.map((value) => ({ table: 'keys', id: value.keyId, value })), audit: () => [] });
+    const more = Array.from({ length: MAX_KEYS - 1 - own.length }, (_, n) => ({
+      ...key,
+      keyId: `fill${String(n).padStart(8, '0')}`,
+      digest: createHash('sha256').update(String(n)).digest('hex'),
+    }));
+    await test.plane.store.change({
+      changes: more.map((value) => ({ table: 'keys', id: value.keyId, value })),
+      audit: () => [],
+    });
     expect(await statusOf('POST', 'acme-prod/keys', as('developer'), { name: 'last' })).toBe(201);
     expect(await statusOf('POST', 'acme-prod/keys', as('developer'), { name: 'one too many' })).toBe(409);
-    await test.plane.store.change({ changes: more.map(({ keyId }) => ({ table: 'keys', id: keyId })), audit: () => [] });
+    await test.plane.store.change({
+      changes: more.map(({ keyId }) => ({ table: 'keys', id: keyId })),
+      audit: () => [],
+    });
     expect(await statusOf('POST', 'acme-prod/keys', as('developer'), { name: 'again' })).toBe(201);
   });
 
   it('latencies, which read every row, reach no further back than other questions of that kind', async () => {
-    const series = (metric: string, from: string) => statusOf('GET', `acme-prod/series?metric=${metric}&from=${from}&to=2026-03-01T00:00:00.000Z`, as('viewer'));
+    const series = (metric: string, from: string) =>
+      statusOf('GET', `acme-prod/series?metric=${metric}&from=${from}&to=2026-03-01T00:00:00.000Z`, as('viewer'));
     expect(await series('latency_ms', '2025-12-01T00:00:00.000Z')).toBe(400);
-    expect([await series('latency_ms', '2026-02-01T00:00:00.000Z'), await series('calls', '2025-12-01T00:00:00.000Z')]).toEqual([200, 200]);
+    expect([
+      await series('latency_ms', '2026-02-01T00:00:00.000Z'),
+      await series('calls', '2025-12-01T00:00:00.000Z'),
+    ]).toEqual([200, 200]);
   });
 
   it('a principal that the backend has not signed is refused', async () => {
@@ -149,12 +209,20 @@ describe('what the console backend asks in a person\'s name', () => {
   });
 
   it('is what customers see, by the shared schemas to the last field', async () => {
-    const get = async (path: string, role: Role = 'admin'): Promise<unknown> => (await test.call('GET', `/internal/workspaces/acme-prod/${path}`, undefined, as(role))).json();
+    const get = async (path: string, role: Role = 'admin'): Promise<unknown> =>
+      (await test.call('GET', `/internal/workspaces/acme-prod/${path}`, undefined, as(role))).json();
     const overview = OverviewView.parse(await get('overview'));
-    expect(overview).toMatchObject({ workspace: 'acme-prod', tenant: { id: 'acme' }, plan: 'enterprise', month: { calls: 1, billed_nanousd: 99_999 } });
+    expect(overview).toMatchObject({
+      workspace: 'acme-prod',
+      tenant: { id: 'acme' },
+      plan: 'enterprise',
+      month: { calls: 1, billed_nanousd: 99_999 },
+    });
     expect(overview.seconds).toHaveLength(120);
     expect(UsageView.parse(await get('usage?step=day'))).toMatchObject({ points: [], step: 'day' });
-    expect(RequestsView.parse(await get('requests?limit=10')).rows).toMatchObject([{ request_id: 'r', billed_nanousd: 99_999, key_name: 'demo', explanation: null }]);
+    expect(RequestsView.parse(await get('requests?limit=10')).rows).toMatchObject([
+      { request_id: 'r', billed_nanousd: 99_999, key_name: 'demo', explanation: null },
+    ]);
     expect(ModelsView.parse(await get('models')).rows.map(({ id }) => id)).toEqual(['sim-large', 'sim-small']);
     expect(MembersView.parse(await get('members')).rows).toEqual([]);
     expect(BillingView.parse(await get('billing'))).toMatchObject({ plan: { id: 'enterprise' } });
@@ -162,8 +230,15 @@ describe('what the console backend asks in a person\'s name', () => {
   });
 
   it('has no money for a role that may not read cost, whatever the backend shows', async () => {
-    for (const [role, path] of [['viewer', 'overview'], ['viewer', 'usage'], ['developer', 'requests'], ['viewer', 'models']] as const) {
-      expect(await (await test.call('GET', `/internal/workspaces/acme-prod/${path}`, undefined, as(role))).text()).not.toMatch(/99999|input_picousd/);
+    for (const [role, path] of [
+      ['viewer', 'overview'],
+      ['viewer', 'usage'],
+      ['developer', 'requests'],
+      ['viewer', 'models'],
+    ] as const) {
+      expect(
+        await (await test.call('GET', `/internal/workspaces/acme-prod/${path}`, undefined, as(role))).text(),
+      ).not.toMatch(/99999|input_picousd/);
     }
     expect(await statusOf('GET', 'acme-prod/series?metric=billed_nanousd', as('viewer'))).toBe(403);
     expect(await statusOf('GET', 'acme-prod/series?metric=billed_nanousd', as('finance'))).toBe(200);
@@ -171,7 +246,9 @@ describe('what the console backend asks in a person\'s name', () => {
 
   it('never shows what a provider charges us', async () => {
     for (const path of ['overview', 'requests']) {
-      const text = await (await test.call('GET', `/internal/workspaces/acme-prod/${path}`, undefined, as('admin'))).text();
+      const text = await (
+        await test.call('GET', `/internal/workspaces/acme-prod/${path}`, undefined, as('admin'))
+      ).text();
       expect(text).toContain('99999');
       expect(text).not.toContain('77777');
     }
@@ -179,9 +256,10 @@ describe('what the console backend asks in a person\'s name', () => {
 });
 
 describe('the spend of a key', () => {
-  const spend = (keyId: string, token: string): Promise<Response> => fetch(`${test.url}/internal/keys/${keyId}/spend`, { headers: { authorization: `Bearer ${token}` } });
+  const spend = (keyId: string, token: string): Promise<Response> =>
+    fetch(`${test.url}/internal/keys/${keyId}/spend`, { headers: { authorization: `Bearer ${token}` } });
 
-  it('is told to a gateway, with its workspace\'s, and without what providers charge us', async () => {
+  it("is told to a gateway, with its workspace's, and without what providers charge us", async () => {
     asked.length = 0;
     const answer = await spend('acmeKey00001', 'gateway-token');
     const text = await answer.text();

@@ -1,4 +1,13 @@
-import { ModelsView, OverviewView, RequestId, RequestsView, RequestView, SeriesView, UsageView, type Clock } from '@sluice/contracts';
+import {
+  ModelsView,
+  OverviewView,
+  RequestId,
+  RequestsView,
+  RequestView,
+  SeriesView,
+  UsageView,
+  type Clock,
+} from '@sluice/contracts';
 import { ProblemError } from '@sluice/service-kit';
 import type { ConfigStore } from '../config/config-store.ts';
 import type { GatewayReports } from '../state/gateway-reports.ts';
@@ -38,7 +47,14 @@ export function workspaceRoutes({ store, ledger, reports, clock, figures, openAl
       summary: 'A workspace now and this month',
       response: OverviewView,
       handler: (call) =>
-        overviewOf(admit(store, call, 'usage:read'), { snapshot: store.snapshot(), ledger, figures, seconds: (slug) => reports.workspaceSeconds(slug), openAlerts, nowMs: clock.now() }),
+        overviewOf(admit(store, call, 'usage:read'), {
+          snapshot: store.snapshot(),
+          ledger,
+          figures,
+          seconds: (slug) => reports.workspaceSeconds(slug),
+          openAlerts,
+          nowMs: clock.now(),
+        }),
     }),
     route({
       ...base,
@@ -53,7 +69,13 @@ export function workspaceRoutes({ store, ledger, reports, clock, figures, openAl
           const { keys } = store.snapshot();
           return Object.hasOwn(keys, id) && keys[id]?.workspace === workspace.slug ? keys[id].name : undefined;
         };
-        return usageView(workspace.slug, call.query, { usage: (query) => ledger.usage(query), groups: (range) => figures.usageGroups(range), keyName }, clock.now(), may('cost:read'));
+        return usageView(
+          workspace.slug,
+          call.query,
+          { usage: (query) => ledger.usage(query), groups: (range) => figures.usageGroups(range), keyName },
+          clock.now(),
+          may('cost:read'),
+        );
       },
     }),
     route({
@@ -66,9 +88,15 @@ export function workspaceRoutes({ store, ledger, reports, clock, figures, openAl
       handler: (call) => {
         const { workspace, may } = admit(store, call, 'usage:read');
         const { metric, points } = call.query;
-        if (metric === 'billed_nanousd' && !may('cost:read')) throw new ProblemError(403, 'Your role does not allow this');
+        if (metric === 'billed_nanousd' && !may('cost:read'))
+          throw new ProblemError(403, 'Your role does not allow this');
         // Latencies are not in the rollups: they read every row.
-        return figures.series({ workspace: workspace.slug, metric, points, ...rangeOf(call.query, clock.now(), DAY_MS, metric === 'latency_ms' ? MAX_HOURLY_DAYS : MAX_RANGE_DAYS) });
+        return figures.series({
+          workspace: workspace.slug,
+          metric,
+          points,
+          ...rangeOf(call.query, clock.now(), DAY_MS, metric === 'latency_ms' ? MAX_HOURLY_DAYS : MAX_RANGE_DAYS),
+        });
       },
     }),
     route({
@@ -81,7 +109,8 @@ export function workspaceRoutes({ store, ledger, reports, clock, figures, openAl
       handler: async (call): Promise<RequestsView> => {
         const { workspace, may } = admit(store, call, 'trace:read');
         // Only told bounds bound: without them the list goes back to the first call.
-        if (call.query.from !== undefined || call.query.to !== undefined) rangeOf(call.query, clock.now(), DAY_MS, MAX_RANGE_DAYS);
+        if (call.query.from !== undefined || call.query.to !== undefined)
+          rangeOf(call.query, clock.now(), DAY_MS, MAX_RANGE_DAYS);
         const { found, next_cursor } = await figures.requests({ ...call.query, workspace: workspace.slug });
         const sight = { keys: store.snapshot().keys, cost: may('cost:read') };
         return { rows: found.map((one) => requestRow(one, sight)), next_cursor };
@@ -96,7 +125,9 @@ export function workspaceRoutes({ store, ledger, reports, clock, figures, openAl
       handler: async (call): Promise<RequestView> => {
         const { workspace, may } = admit(store, call, 'trace:read');
         const id = RequestId.safeParse(param(call, 'requestId'));
-        const { found } = id.success ? await figures.requests({ workspace: workspace.slug, request_id: id.data, limit: 1 }) : { found: [] };
+        const { found } = id.success
+          ? await figures.requests({ workspace: workspace.slug, request_id: id.data, limit: 1 })
+          : { found: [] };
         if (found[0] === undefined) throw new ProblemError(404, 'Not found');
         return requestView(found[0], { keys: store.snapshot().keys, cost: may('cost:read') });
       },
@@ -109,7 +140,13 @@ export function workspaceRoutes({ store, ledger, reports, clock, figures, openAl
       response: ModelsView,
       handler: (call) => modelsOf(admit(store, call, 'usage:read'), store.snapshot()),
     }),
-    ...workspaceKeyRoutes({ store, clock, prefix: PREFIX, auth: { read: 'person', write: 'person' }, admit: (call) => void admit(store, call, 'keys:write') }),
+    ...workspaceKeyRoutes({
+      store,
+      clock,
+      prefix: PREFIX,
+      auth: { read: 'person', write: 'person' },
+      admit: (call) => void admit(store, call, 'keys:write'),
+    }),
     route({
       ...base,
       method: 'delete',

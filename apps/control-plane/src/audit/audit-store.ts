@@ -31,7 +31,8 @@ export function createAuditStore(deps: { db: Executor }): AuditStore {
       if (tenant !== undefined) conditions.push(sql`tenant_id = ${tenant}`);
       if (workspace !== undefined) conditions.push(sql`workspace = ${workspace}`);
       if (actor !== undefined) conditions.push(sql`actor ->> 'id' = ${actor}`);
-      if (action !== undefined) conditions.push(action.includes('.') ? sql`type = ${action}` : sql`starts_with(type, ${`${action}.`})`);
+      if (action !== undefined)
+        conditions.push(action.includes('.') ? sql`type = ${action}` : sql`starts_with(type, ${`${action}.`})`);
       if (from !== undefined) conditions.push(sql`occurred_at >= ${from}::timestamptz`);
       if (to !== undefined) conditions.push(sql`occurred_at < ${to}::timestamptz`);
       if (cursor !== undefined) {
@@ -48,7 +49,10 @@ export function createAuditStore(deps: { db: Executor }): AuditStore {
       return {
         // Callers see milliseconds; the cursor compares what the database holds.
         rows: page.map((row) => ({ ...row, occurred_at: row.occurred_at.replace(/(\.\d{3})\d{3}Z$/, '$1Z') })),
-        next_cursor: rows.length > limit && last !== undefined ? encodeCursor({ at: last.occurred_at, eventId: last.event_id }) : null,
+        next_cursor:
+          rows.length > limit && last !== undefined
+            ? encodeCursor({ at: last.occurred_at, eventId: last.event_id })
+            : null,
       };
     },
   };

@@ -7,8 +7,8 @@ import { redactState, redactText } from './redact.ts';
 
 export interface Audit {
   /**
-   * Writes the event to `event_outbox` with the given transaction, so that it is there exactly when the change is. It reaches
-   * the audit log over the spine.
+   * Writes the event to `event_outbox` with the given transaction, so that it is there exactly when the change is.
+   * It reaches the audit log over the spine.
    *
    * Secrets do not get in: `before` and `after` are built from the fields that are known to be none.
    *

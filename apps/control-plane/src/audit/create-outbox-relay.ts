@@ -28,7 +28,13 @@ const MAX_CONFIRM_MS = 10 * 60_000;
 /** An event that was refused beside others that were not waits this long. */
 const REFUSED_MS = 1_000;
 
-const Waiting = z.object({ id: z.coerce.string(), topic: TopicName, event: z.unknown(), attributes: z.record(z.string(), z.string()), attempts: z.coerce.number() });
+const Waiting = z.object({
+  id: z.coerce.string(),
+  topic: TopicName,
+  event: z.unknown(),
+  attributes: z.record(z.string(), z.string()),
+  attempts: z.coerce.number(),
+});
 
 const Load = z.object({ rows: z.coerce.number(), oldest_s: z.coerce.number() });
 
@@ -38,10 +44,11 @@ const iso = (ms: number): string => new Date(ms).toISOString();
 const CONFIRMED: readonly TopicName[] = ['audit-events'];
 
 /**
- * Publishes rows of `event_outbox` at least once, oldest first. A row of the audit topic is done when the audit consumer has
- * stored its event, which removes it; until then it is published again after 30 s, 60 s, up to every 10 min, so that a spine
- * that loses what it held loses nothing of the log. Several processes may relay at once: each locks its own
- * rows. While the spine does not answer, rows wait and the poll slows down to one in ten seconds.
+ * Publishes rows of `event_outbox` at least once, oldest first. A row of the audit topic is done when the audit
+ * consumer has stored its event, which removes it; until then it is published again after 30 s, 60 s, up to every
+ * 10 min, so that a spine that loses what it held loses nothing of the log. Several processes may relay at once:
+ * each locks its own rows. While the spine does not answer, rows wait and the poll slows down to one in ten
+ * seconds.
  */
 export function createOutboxRelay(deps: {
   db: Db;
@@ -67,16 +74,23 @@ export function createOutboxRelay(deps: {
       const waiting = Waiting.array().parse(rows.rows);
       if (waiting.length === 0) return { found: 0, published: 0 };
       const refused = new Set(
-        await publisher.publish(waiting.map(({ id, topic, event, attributes }) => ({ id, topic, body: JSON.stringify(event), attributes }))),
+        await publisher.publish(
+          waiting.map(({ id, topic, event, attributes }) => ({ id, topic, body: JSON.stringify(event), attributes })),
+        ),
       );
       const done = waiting.filter(({ id }) => !refused.has(id));
       const kept = done.filter(({ topic }) => CONFIRMED.includes(topic));
-      const due = kept.map(({ id, attempts }) => ({ id, due_at: iso(nowMs + Math.min(MAX_CONFIRM_MS, CONFIRM_MS * 2 ** Math.min(attempts, 10))) }));
+      const due = kept.map(({ id, attempts }) => ({
+        id,
+        due_at: iso(nowMs + Math.min(MAX_CONFIRM_MS, CONFIRM_MS * 2 ** Math.min(attempts, 10))),
+      }));
       await tx.execute(sql`
         update event_outbox o set published_at = ${iso(nowMs)}::timestamptz, attempts = o.attempts + 1, due_at = d.due_at
         from jsonb_to_recordset(${JSON.stringify(due)}::jsonb) as d(id bigint, due_at timestamptz) where o.id = d.id`);
       const ended = done.filter((row) => !kept.includes(row)).map(({ id }) => Number(id));
-      await tx.execute(sql`delete from event_outbox where id in (select value::bigint from jsonb_array_elements_text(${JSON.stringify(ended)}::jsonb))`);
+      await tx.execute(
+        sql`delete from event_outbox where id in (select value::bigint from jsonb_array_elements_text(${JSON.stringify(ended)}::jsonb))`,
+      );
       // Where nothing gets through the poll slows down; one that is refused by itself must not stand before the others.
       if (done.length > 0 && refused.size > 0) {
         await tx.execute(sql`
@@ -95,7 +109,7 @@ export function createOutboxRelay(deps: {
   }
 
   async function flush(): Promise<number> {
-    for (let total = 0; ; ) {
+    for (let total = 0; ;) {
       const { found, published } = await publishSome();
       total += published;
       if (published < found) throw new Error(`the spine refused ${found - published} of ${found} events`);
@@ -117,9 +131,12 @@ export function createOutboxRelay(deps: {
 
   function schedule(): void {
     if (stopped) return;
-    timer = setTimeout(() => {
-      running = round().then(schedule);
-    }, Math.min(intervalMs * 2 ** Math.min(failures, 10), Math.max(intervalMs, MAX_WAIT_MS)));
+    timer = setTimeout(
+      () => {
+        running = round().then(schedule);
+      },
+      Math.min(intervalMs * 2 ** Math.min(failures, 10), Math.max(intervalMs, MAX_WAIT_MS)),
+    );
     timer.unref();
   }
 

@@ -12,8 +12,27 @@ const clock = createFakeClock(Date.UTC(2026, 2, 10));
 const nowhere = { execute: async () => ({ rows: [] }) } as unknown as Executor;
 
 /** Secrets as they look where people put them by mistake, and bare ones in fields that are made for them. */
-const LOOKS = (n: number) => [`sk-sluice-key${n}abcd-${'Zq9'.repeat(10)}${n}`, `Bearer abc${n}.def`, `password=hunter${n}!`, `eyJhbGciOiJIUzI1NiJ9.payload${n}.sig`, `https://user:pass${n}word@host/x`, `-----BEGIN PRIVATE KEY-----\nMIIE${n}xyz\n-----END PRIVATE KEY-----`];
-const SECRET_FIELDS = ['password', 'digest', 'ciphertext', 'token', 'apiKey', 'authorization', 'cookie', 'secretValue', 'private_key', 'webhookSecret', 'principalKey'];
+const LOOKS = (n: number) => [
+  `sk-sluice-key${n}abcd-${'Zq9'.repeat(10)}${n}`,
+  `Bearer abc${n}.def`,
+  `password=hunter${n}!`,
+  `eyJhbGciOiJIUzI1NiJ9.payload${n}.sig`,
+  `https://user:pass${n}word@host/x`,
+  `-----BEGIN PRIVATE KEY-----\nMIIE${n}xyz\n-----END PRIVATE KEY-----`,
+];
+const SECRET_FIELDS = [
+  'password',
+  'digest',
+  'ciphertext',
+  'token',
+  'apiKey',
+  'authorization',
+  'cookie',
+  'secretValue',
+  'private_key',
+  'webhookSecret',
+  'principalKey',
+];
 const needle = (n: number) => `bare${n}secretbare${n}`;
 
 /** A state with a secret in every place: as a value, as a key, in lists, in maps, deep inside. */
@@ -24,8 +43,11 @@ function planted(n: number, depth: number): { state: unknown; secrets: string[] 
   const names = [...SHOWN_FIELDS];
   const state: Record<string, unknown> = {};
   const secrets = [secretOf, needle(n)];
-  for (let i = 0; i < 8; i += 1) state[names[(n * 7 + i * 13) % names.length] ?? 'name'] = i % 2 === 0 ? `before ${look} after` : [look, { name: look }];
-  for (const [i, field] of SECRET_FIELDS.entries()) state[i % 2 === 0 ? field : `x_${field}`] = i % 3 === 0 ? needle(n) : { value: needle(n), name: needle(n) };
+  for (let i = 0; i < 8; i += 1)
+    state[names[(n * 7 + i * 13) % names.length] ?? 'name'] =
+      i % 2 === 0 ? `before ${look} after` : [look, { name: look }];
+  for (const [i, field] of SECRET_FIELDS.entries())
+    state[i % 2 === 0 ? field : `x_${field}`] = i % 3 === 0 ? needle(n) : { value: needle(n), name: needle(n) };
   state['headers'] = { authorization: needle(n), [`h ${look}`]: 'x' };
   state['tags'] = { team: needle(n) };
   state['aliases'] = { [look]: look };
@@ -64,15 +86,24 @@ describe('an audit record', () => {
     const { tenants, workspaces, plans, providers, models } = demoSeed();
     for (const row of [...tenants, ...workspaces, ...plans, ...providers, ...models]) {
       expect(JSON.stringify(redactState(row))).not.toContain('[not shown]');
-      expect(redactState(row)).toEqual({ ...row, ...('headers' in row && { headers: Object.keys(row.headers ?? {}) }) });
+      expect(redactState(row)).toEqual({
+        ...row,
+        ...('headers' in row && { headers: Object.keys(row.headers ?? {}) }),
+      });
     }
   });
 
   it('marks what it does not show, bounds what is long, and takes what a database refuses', () => {
-    expect(redactState({ name: 'a', digest: 'ff', 'no name!': 1 })).toEqual({ name: 'a', digest: '[not shown]', other: '[not shown]' });
+    expect(redactState({ name: 'a', digest: 'ff', 'no name!': 1 })).toEqual({
+      name: 'a',
+      digest: '[not shown]',
+      other: '[not shown]',
+    });
     expect(redactText('a\u0000b\ud800')).toBe('a\ufffdb\ufffd');
     expect(redactText('x'.repeat(2_000))).toMatch(/^x{500}… \(2000 characters\)$/);
-    expect(JSON.stringify(redactState({ kinds: Array.from({ length: 5_000 }, (_, i) => `k${i}`) }))).toContain('4900 more');
+    expect(JSON.stringify(redactState({ kinds: Array.from({ length: 5_000 }, (_, i) => `k${i}`) }))).toContain(
+      '4900 more',
+    );
     const wide = Object.fromEntries(Array.from({ length: 3_000 }, (_, i) => [`alias-${i}`, 'x'.repeat(100)]));
     expect(redactState({ aliases: wide })).toMatchObject({ message: expect.stringMatching(/bytes/) });
     const loop: Record<string, unknown> = { name: 'a' };
@@ -89,12 +120,20 @@ describe('the list of shown fields', () => {
       if (typeof schema !== 'object' || schema === null) return;
       const { properties = {}, ...others } = schema as { properties?: Record<string, unknown> };
       for (const [name, inner] of Object.entries(properties)) {
-        if (!free && !SHOWN_FIELDS.has(name) && !HIDDEN_FIELDS.has(name) && !NAMED_BY_USER.has(name) && !NAMES_ONLY.has(name)) undecided.add(name);
+        if (
+          !free &&
+          !SHOWN_FIELDS.has(name) &&
+          !HIDDEN_FIELDS.has(name) &&
+          !NAMED_BY_USER.has(name) &&
+          !NAMES_ONLY.has(name)
+        )
+          undecided.add(name);
         walk(inner, false);
       }
       for (const inner of Object.values(others)) walk(inner, false);
     };
-    for (const row of Object.values(CONFIG_ROW)) walk(z.toJSONSchema(row, { io: 'input', unrepresentable: 'any' }), false);
+    for (const row of Object.values(CONFIG_ROW))
+      walk(z.toJSONSchema(row, { io: 'input', unrepresentable: 'any' }), false);
     expect([...undecided]).toEqual([]);
   });
 

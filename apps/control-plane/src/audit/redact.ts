@@ -19,13 +19,16 @@ const SECRETS = [
 
 /** Text without what looks like a secret, bounded, and of characters that the database takes. */
 export function redactText(text: string): string {
-  const clean = SECRETS.reduce((rest, pattern) => rest.replace(pattern, '[redacted]'), text.toWellFormed().replaceAll('\u0000', '\ufffd'));
+  const clean = SECRETS.reduce(
+    (rest, pattern) => rest.replace(pattern, '[redacted]'),
+    text.toWellFormed().replaceAll('\u0000', '\ufffd'),
+  );
   return clean.length <= MAX_TEXT ? clean : `${clean.slice(0, MAX_TEXT)}… (${text.length} characters)`;
 }
 
 /**
- * State as an audit record may show it: built from the fields that are known to be no secrets, never by taking secrets out.
- * Whatever is left out is marked. Larger than 64 KiB, only its size is told.
+ * State as an audit record may show it: built from the fields that are known to be no secrets, never by taking
+ * secrets out. Whatever is left out is marked. Larger than 64 KiB, only its size is told.
  */
 export function redactState(value: unknown): unknown {
   const shown = show(value, 0, false);
@@ -54,7 +57,9 @@ function show(value: unknown, depth: number, freeNames: boolean): unknown {
 }
 
 function showField(name: string, field: unknown, depth: number, freeNames: boolean): unknown {
-  if (!freeNames && NAMES_ONLY.has(name) && typeof field === 'object' && field !== null) return Object.keys(field).slice(0, MAX_ITEMS).map(redactText);
-  if (name === 'baseUrl' && typeof field === 'string' && URL.canParse(field)) return redactText(`${new URL(field).origin}${new URL(field).pathname}`);
+  if (!freeNames && NAMES_ONLY.has(name) && typeof field === 'object' && field !== null)
+    return Object.keys(field).slice(0, MAX_ITEMS).map(redactText);
+  if (name === 'baseUrl' && typeof field === 'string' && URL.canParse(field))
+    return redactText(`${new URL(field).origin}${new URL(field).pathname}`);
   return show(field, depth + 1, !freeNames && NAMED_BY_USER.has(name));
 }

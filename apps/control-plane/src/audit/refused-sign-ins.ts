@@ -5,10 +5,13 @@ const BURST = 20;
 const PER_SECOND = 1;
 
 /**
- * Records failed sign-ins of people, at most 20 at once and then one a second, so that guessing addresses cannot fill the
- * audit log. What was left out is counted in the next record.
+ * Records failed sign-ins of people, at most 20 at once and then one a second, so that guessing addresses cannot
+ * fill the audit log. What was left out is counted in the next record.
  */
-export function createRefusedSignIns(deps: { clock: Pick<Clock, 'now'>; record: (input: AuditInput) => void }): (input: AuditInput) => void {
+export function createRefusedSignIns(deps: {
+  clock: Pick<Clock, 'now'>;
+  record: (input: AuditInput) => void;
+}): (input: AuditInput) => void {
   let tokens = BURST;
   let atMs = deps.clock.now();
   let suppressed = 0;

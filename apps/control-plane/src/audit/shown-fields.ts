@@ -1,6 +1,6 @@
 /**
- * Fields whose values an audit record shows. Whatever is not named here is not shown, so that a field that is added to a
- * schema tomorrow is hidden until somebody decides that it is no secret.
+ * Fields whose values an audit record shows. Whatever is not named here is not shown, so that a field that is added
+ * to a schema tomorrow is hidden until somebody decides that it is no secret.
  */
 export const SHOWN_FIELDS: ReadonlySet<string> = new Set(
   `

@@ -1,5 +1,11 @@
 import { sql } from 'drizzle-orm';
-import { EVENT_SCHEMA, type Anomaly, type EventConsumer, type EventHandler, type OutgoingEvent } from '@sluice/contracts';
+import {
+  EVENT_SCHEMA,
+  type Anomaly,
+  type EventConsumer,
+  type EventHandler,
+  type OutgoingEvent,
+} from '@sluice/contracts';
 import { createIds } from '@sluice/service-kit';
 import { createFakeClock, eventually } from '@sluice/testing';
 import { createAnomalyStore } from '../consumers/anomaly-store.ts';
@@ -45,7 +51,12 @@ function relayTo(published: OutgoingEvent[], refuse: (events: readonly OutgoingE
 /** The consumers with their handlers laid open, as the spine would call them. */
 function openConsumers(onAnomaly?: (anomaly: Anomaly) => void) {
   const handlers = new Map<ConsumerName, EventHandler>();
-  const idle: EventConsumer = { start: () => undefined, stop: async () => undefined, setBroken: () => undefined, state: { broken: false, handled: 0, failed: 0, deadLettered: 0, lastError: undefined } };
+  const idle: EventConsumer = {
+    start: () => undefined,
+    stop: async () => undefined,
+    setBroken: () => undefined,
+    state: { broken: false, handled: 0, failed: 0, deadLettered: 0, lastError: undefined },
+  };
   createConsumers({
     ledger: createLedger({ db: database.db, clock }),
     db: database.db,
@@ -65,15 +76,28 @@ describe('audit', () => {
     await database.db.transaction((tx) => audit.record(tx, input));
     const published: OutgoingEvent[] = [];
     expect(await relayTo(published).flush()).toBe(1);
-    expect(published).toMatchObject([{ topic: 'audit-events', attributes: { type: 'policy.changed', tenant_id: 'acme' } }]);
+    expect(published).toMatchObject([
+      { topic: 'audit-events', attributes: { type: 'policy.changed', tenant_id: 'acme' } },
+    ]);
     const body = published[0]?.body ?? '';
     await openConsumers()('audit', [body, body]);
     await openConsumers()('audit', [body]);
     expect(await createAuditStore({ db: database.db }).rows({ limit: 10, tenant: 'acme' })).toMatchObject({
-      rows: [{ type: 'policy.changed', before: { burst: 1 }, after: { burst: 2 }, reason: null, occurred_at: '2026-03-10T12:00:00.000Z' }],
+      rows: [
+        {
+          type: 'policy.changed',
+          before: { burst: 1 },
+          after: { burst: 2 },
+          reason: null,
+          occurred_at: '2026-03-10T12:00:00.000Z',
+        },
+      ],
       next_cursor: null,
     });
-    expect(await createAuditStore({ db: database.db }).rows({ limit: 10, tenant: 'globex' })).toEqual({ rows: [], next_cursor: null });
+    expect(await createAuditStore({ db: database.db }).rows({ limit: 10, tenant: 'globex' })).toEqual({
+      rows: [],
+      next_cursor: null,
+    });
   });
 
   it('leaves nothing when the change is rolled back', async () => {
@@ -99,7 +123,9 @@ describe('the outbox relay', () => {
     expect(await relay.flush()).toBe(23);
     expect(await relay.flush()).toBe(0);
     expect(sizes).toEqual([10, 10, 3]);
-    expect(published.map((event) => JSON.parse(event.body).reason)).toEqual(Array.from({ length: 23 }, (_, i) => String(i)));
+    expect(published.map((event) => JSON.parse(event.body).reason)).toEqual(
+      Array.from({ length: 23 }, (_, i) => String(i)),
+    );
   });
 
   it('sends again what was refused, and only that', async () => {
@@ -130,11 +156,15 @@ describe('the outbox relay', () => {
     expect(await relay.measure()).toEqual({ rows: 0, oldestAgeMs: 0 });
     clock.advance(600_000);
     expect(await relay.flush()).toBe(0);
-    expect((await createAuditStore({ db: database.db }).rows({ limit: 10 })).rows.map((row) => row.event_id)).toEqual([lost.event_id]);
+    expect((await createAuditStore({ db: database.db }).rows({ limit: 10 })).rows.map((row) => row.event_id)).toEqual([
+      lost.event_id,
+    ]);
   });
 
   it('is done with an event of another topic when it is published', async () => {
-    await database.db.execute(sql`insert into event_outbox (topic, event) values ('anomaly-events', '{"event_id":"x"}')`);
+    await database.db.execute(
+      sql`insert into event_outbox (topic, event) values ('anomaly-events', '{"event_id":"x"}')`,
+    );
     expect(await relayTo([]).flush()).toBe(1);
     expect((await database.db.execute(sql`select 1 from event_outbox`)).rows).toEqual([]);
   });
@@ -173,7 +203,10 @@ describe('the audit log', () => {
       target: { kind: 'x', id: 'y' },
       tenant_id: n % 3 === 0 ? 'acme' : 'globex',
     }));
-    await openConsumers()('audit', events.map((event) => JSON.stringify(event)));
+    await openConsumers()(
+      'audit',
+      events.map((event) => JSON.stringify(event)),
+    );
     const log = createAuditStore({ db: database.db });
     const ids = async (query: object) => (await log.rows({ limit: 100, ...query })).rows.map((row) => row.event_id);
     expect(await ids({ tenant: 'acme' })).toEqual(['aud-9', 'aud-6', 'aud-3', 'aud-0']);
@@ -182,7 +215,10 @@ describe('the audit log', () => {
     const paged: string[] = [];
     let cursor: string | null = null;
     do {
-      const page: Awaited<ReturnType<typeof log.rows>> = await log.rows({ limit: 3, ...(cursor !== null && { cursor }) });
+      const page: Awaited<ReturnType<typeof log.rows>> = await log.rows({
+        limit: 3,
+        ...(cursor !== null && { cursor }),
+      });
       paged.push(...page.rows.map((row) => row.event_id));
       cursor = page.next_cursor;
     } while (cursor !== null);
@@ -194,19 +230,36 @@ describe('the audit log', () => {
 
 describe('anomalies', () => {
   const anomaly: Anomaly = {
-    schema: EVENT_SCHEMA, event_id: 'gw-1.throttled.1', occurred_at: '2026-03-10T12:00:00.000Z', type: 'refusals.throttled', gateway_id: 'gw-1', cell_id: 'cell-shared-1',
-    tenant_id: 'acme', workspace: 'acme-prod', count: 12, subject: 'rpm', message: '12 calls of acme-prod were throttled', samples: [],
+    schema: EVENT_SCHEMA,
+    event_id: 'gw-1.throttled.1',
+    occurred_at: '2026-03-10T12:00:00.000Z',
+    type: 'refusals.throttled',
+    gateway_id: 'gw-1',
+    cell_id: 'cell-shared-1',
+    tenant_id: 'acme',
+    workspace: 'acme-prod',
+    count: 12,
+    subject: 'rpm',
+    message: '12 calls of acme-prod were throttled',
+    samples: [],
   };
 
   it('are kept once, told once, and a malformed one fails alone', async () => {
     const told: string[] = [];
     const deliver = openConsumers((one) => told.push(one.event_id));
-    const bodies = [JSON.stringify(anomaly), JSON.stringify({ ...anomaly, count: -1 }), JSON.stringify({ ...anomaly, event_id: 'gw-1.throttled.2', occurred_at: '2026-03-10T12:00:01.000Z' })];
+    const bodies = [
+      JSON.stringify(anomaly),
+      JSON.stringify({ ...anomaly, count: -1 }),
+      JSON.stringify({ ...anomaly, event_id: 'gw-1.throttled.2', occurred_at: '2026-03-10T12:00:01.000Z' }),
+    ];
     const verdict = await deliver('anomaly', bodies);
     expect([...(verdict?.failed.keys() ?? [])]).toEqual(['1']);
     await deliver('anomaly', bodies);
     expect(told).toEqual(['gw-1.throttled.1', 'gw-1.throttled.2']);
-    expect(await createAnomalyStore({ db: database.db }).recent(10)).toMatchObject([{ event_id: 'gw-1.throttled.2' }, { event_id: 'gw-1.throttled.1', tenant: 'acme', count: 12 }]);
+    expect(await createAnomalyStore({ db: database.db }).recent(10)).toMatchObject([
+      { event_id: 'gw-1.throttled.2' },
+      { event_id: 'gw-1.throttled.1', tenant: 'acme', count: 12 },
+    ]);
   });
 });
 
@@ -220,7 +273,11 @@ describe('the database', () => {
     const cut = database.db.transaction(async (tx) => {
       const { rows } = await tx.execute<{ pid: number }>(sql`select pg_backend_pid() as pid`);
       await database.db.execute(sql`select pg_terminate_backend(${rows[0]?.pid})`);
-      await eventually(async () => expect((await database.db.execute(sql`select 1 from pg_stat_activity where pid = ${rows[0]?.pid}`)).rows).toEqual([]));
+      await eventually(async () =>
+        expect(
+          (await database.db.execute(sql`select 1 from pg_stat_activity where pid = ${rows[0]?.pid}`)).rows,
+        ).toEqual([]),
+      );
       await tx.execute(sql`select 1`);
     });
     await expect(cut).rejects.toThrow();
@@ -229,6 +286,8 @@ describe('the database', () => {
 
   it('says in one sentence that it did not answer', async () => {
     const logger = { info: () => undefined, warn: () => undefined };
-    await expect(openDatabase({ url: 'postgres://sluice:x@127.0.0.1:1/sluice', logger, waitMs: 0 })).rejects.toThrow(/did not answer within 0 s/);
+    await expect(openDatabase({ url: 'postgres://sluice:x@127.0.0.1:1/sluice', logger, waitMs: 0 })).rejects.toThrow(
+      /did not answer within 0 s/,
+    );
   });
 });

@@ -12,18 +12,27 @@ const WORKSPACES = 10_000;
 const GATEWAYS = 10;
 const CHANGES = 20;
 const now = (): number => performance.now();
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 
 const repository = createMemoryConfigRepository();
 const seed = manyWorkspaces(WORKSPACES);
 let began = now();
 await seedConfig({ repository, clock: systemClock }, seed);
-console.log(`seeded ${seed.workspaces.length} workspaces, ${seed.tenants.length} tenants, ${seed.keys.length} keys in ${(now() - began).toFixed(0)} ms`);
+console.log(
+  `seeded ${seed.workspaces.length} workspaces, ${seed.tenants.length} tenants, ${seed.keys.length} keys in ${(now() - began).toFixed(0)} ms`,
+);
 const test = await startTestPlane({ repository });
 
-async function connect(gateway: string, since: number): Promise<{ next(event: string): Promise<string>; bytes(): number; end(): void }> {
+async function connect(
+  gateway: string,
+  since: number,
+): Promise<{ next(event: string): Promise<string>; bytes(): number; end(): void }> {
   const abort = new AbortController();
-  const res = await fetch(`${test.url}/internal/config/stream?gateway=${gateway}&since=${since}`, { headers: { authorization: `Bearer ${TEST_SETTINGS.gatewayToken}` }, signal: abort.signal });
+  const res = await fetch(`${test.url}/internal/config/stream?gateway=${gateway}&since=${since}`, {
+    headers: { authorization: `Bearer ${TEST_SETTINGS.gatewayToken}` },
+    signal: abort.signal,
+  });
   const reader = res.body?.getReader();
   let pieces: Buffer[] = [];
   let bytes = 0;
@@ -58,7 +67,9 @@ try {
     const readMs = now() - began;
     const value: unknown = JSON.parse(text);
     const parsed = ConfigSnapshot.parse(value);
-    console.log(`snapshot ${round}: ${(text.length / 1024 / 1024).toFixed(1)} MiB, read in ${readMs.toFixed(0)} ms, parsed and checked after ${(now() - began).toFixed(0)} ms (${Object.keys(parsed.workspaces).length} workspaces)`);
+    console.log(
+      `snapshot ${round}: ${(text.length / 1024 / 1024).toFixed(1)} MiB, read in ${readMs.toFixed(0)} ms, parsed and checked after ${(now() - began).toFixed(0)} ms (${Object.keys(parsed.workspaces).length} workspaces)`,
+    );
     stream.end();
   }
   const version = test.plane.store.version;
@@ -69,15 +80,21 @@ try {
   const cpu = process.cpuUsage();
   for (let i = 0; i < CHANGES; i += 1) {
     began = now();
-    const change = test.call('PUT', `/api/workspaces/customer-${i}-prod/policy`, { maxPoolSharePercent: 1 + i }).then(() => answered.push(now() - began));
+    const change = test
+      .call('PUT', `/api/workspaces/customer-${i}-prod/policy`, { maxPoolSharePercent: 1 + i })
+      .then(() => answered.push(now() - began));
     const patches = await Promise.all(gateways.map((gateway) => gateway.next('patch')));
     arrived.push(now() - began);
     await change;
     snapshot = applyPatch(snapshot, JSON.parse(patches[0] ?? '') as ConfigPatch);
   }
   const { user, system } = process.cpuUsage(cpu);
-  console.log(`CPU of a change, the gateways' part in this process included: ${((user + system) / 1000 / CHANGES).toFixed(0)} ms`);
-  console.log(`a change at ${GATEWAYS} gateways: median ${median(arrived).toFixed(0)} ms, slowest ${Math.max(...arrived).toFixed(0)} ms from its request to the last one`);
+  console.log(
+    `CPU of a change, the gateways' part in this process included: ${((user + system) / 1000 / CHANGES).toFixed(0)} ms`,
+  );
+  console.log(
+    `a change at ${GATEWAYS} gateways: median ${median(arrived).toFixed(0)} ms, slowest ${Math.max(...arrived).toFixed(0)} ms from its request to the last one`,
+  );
   for (const gateway of gateways) gateway.end();
 } finally {
   await test.close();

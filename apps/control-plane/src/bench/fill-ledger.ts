@@ -12,13 +12,21 @@ export const TENANTS = 10;
 const CHUNK = 250_000;
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
-/** Fills the ledger with made-up calls, spread evenly over the days, by SQL alone; rollups stay empty. Tells how far it is. */
-export async function fillLedger({ pool }: Database, { rows, start, days }: Fill, tell: (filled: number) => void): Promise<void> {
+/**
+ * Fills the ledger with made-up calls, spread evenly over the days, by SQL alone; rollups stay empty. Tells how far
+ * it is.
+ */
+export async function fillLedger(
+  { pool }: Database,
+  { rows, start, days }: Fill,
+  tell: (filled: number) => void,
+): Promise<void> {
   const stepMs = (days * 86_400_000) / rows;
   const client = await pool.connect();
   try {
     await client.query('set statement_timeout = 0');
-    for (let day = 0; day <= days + 27; day += 27) await client.query('select ledger_partition($1)', [new Date(start + day * 86_400_000)]);
+    for (let day = 0; day <= days + 27; day += 27)
+      await client.query('select ledger_partition($1)', [new Date(start + day * 86_400_000)]);
     for (let from = 0; from < rows; from += CHUNK) {
       const to = Math.min(from + CHUNK, rows) - 1;
       await client.query(CHUNK_SQL, [new Date(start), stepMs, ulidTime(start + from * stepMs), from, to]);
@@ -32,7 +40,8 @@ export async function fillLedger({ pool }: Database, { rows, start, days }: Fill
 
 function ulidTime(ms: number): string {
   let text = '';
-  for (let rest = Math.floor(ms), i = 0; i < 10; i += 1, rest = Math.floor(rest / 32)) text = `${CROCKFORD[rest % 32]}${text}`;
+  for (let rest = Math.floor(ms), i = 0; i < 10; i += 1, rest = Math.floor(rest / 32))
+    text = `${CROCKFORD[rest % 32]}${text}`;
   return text;
 }
 

@@ -48,14 +48,21 @@ const SHAPES: readonly Shape[] = [
 
 const server = await startTestServer(process.env, FLAGS);
 try {
-  console.log(`Ledger: rows, rollups and positions in one durable transaction, PostgreSQL from npm; ${ROUNDS} rounds of up to ${EVENTS} events; median / min / max events/s`);
+  console.log(
+    `Ledger: rows, rollups and positions in one durable transaction, PostgreSQL from npm; ${ROUNDS} rounds of up to ${EVENTS} events; median / min / max events/s`,
+  );
   for (const shape of SHAPES) {
     const rounds: Measured[] = [];
     for (let round = 0; round < ROUNDS; round += 1) rounds.push(await measure(shape));
     const rates = rounds.map((round) => round.perSecond).sort((a, b) => a - b);
-    const text = [rates[Math.floor(rates.length / 2)], rates[0], rates.at(-1)].map((rate) => Math.round(rate ?? NaN)).join(' / ');
-    const cpu = (pick: (round: Measured) => number): string => (rounds.reduce((sum, round) => sum + pick(round), 0) / ROUNDS).toFixed(0);
-    console.log(`  ${shape.name.padEnd(52)} ${text.padEnd(22)} CPU µs/event: writer ${cpu((round) => round.writerUs)}, database ${cpu((round) => round.databaseUs)}`);
+    const text = [rates[Math.floor(rates.length / 2)], rates[0], rates.at(-1)]
+      .map((rate) => Math.round(rate ?? NaN))
+      .join(' / ');
+    const cpu = (pick: (round: Measured) => number): string =>
+      (rounds.reduce((sum, round) => sum + pick(round), 0) / ROUNDS).toFixed(0);
+    console.log(
+      `  ${shape.name.padEnd(52)} ${text.padEnd(22)} CPU µs/event: writer ${cpu((round) => round.writerUs)}, database ${cpu((round) => round.databaseUs)}`,
+    );
   }
 } finally {
   await server.stop();
@@ -77,7 +84,11 @@ async function measure({ batch, callers, repeated }: Shape): Promise<Measured> {
   const batches: CallSettled[][] = [];
   for (let n = 0; n < total; n += batch) {
     const before = batches.at(-1)?.slice(-repeated) ?? [];
-    batches.push(repeated === 0 || before.length === 0 ? Array.from({ length: batch }, nextEvent) : [...before, ...Array.from({ length: batch - repeated }, nextEvent)]);
+    batches.push(
+      repeated === 0 || before.length === 0
+        ? Array.from({ length: batch }, nextEvent)
+        : [...before, ...Array.from({ length: batch - repeated }, nextEvent)],
+    );
   }
   const distinct = new Set(batches.flat().map((event) => event.event_id)).size;
   const waiting = batches.values();

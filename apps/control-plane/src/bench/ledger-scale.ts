@@ -9,8 +9,16 @@ import { fillLedger } from './fill-ledger.ts';
 
 /** Memory as in the embedded stack; what is filled in need not survive a power failure. */
 const FLAGS = [
-  'listen_addresses=127.0.0.1', 'unix_socket_directories=', 'shared_buffers=64MB', 'fsync=off', 'full_page_writes=off', 'wal_level=minimal', 'max_wal_senders=0',
-  'max_wal_size=4GB', 'checkpoint_timeout=1h', 'autovacuum=off',
+  'listen_addresses=127.0.0.1',
+  'unix_socket_directories=',
+  'shared_buffers=64MB',
+  'fsync=off',
+  'full_page_writes=off',
+  'wal_level=minimal',
+  'max_wal_senders=0',
+  'max_wal_size=4GB',
+  'checkpoint_timeout=1h',
+  'autovacuum=off',
 ];
 const ROWS = Number(process.env['LEDGER_ROWS'] ?? '10000000');
 const RUNS = 20;
@@ -28,7 +36,11 @@ class Measured {
 
 const { bavail, bsize } = await statfs(tmpdir());
 if (bavail * bsize < ROWS * BYTES_PER_ROW + 5e9) {
-  console.log(JSON.stringify({ skipped: `${ROWS} rows need ${Math.ceil((ROWS * BYTES_PER_ROW + 5e9) / 1e9)} GB in ${tmpdir()}, ${Math.floor((bavail * bsize) / 1e9)} GB are free` }));
+  console.log(
+    JSON.stringify({
+      skipped: `${ROWS} rows need ${Math.ceil((ROWS * BYTES_PER_ROW + 5e9) / 1e9)} GB in ${tmpdir()}, ${Math.floor((bavail * bsize) / 1e9)} GB are free`,
+    }),
+  );
   process.exit(0);
 }
 
@@ -43,22 +55,28 @@ try {
     if (filled % 1_000_000 === 0) progress(`${filled} rows after ${Math.round((performance.now() - began) / 1000)} s`);
   });
   figures['fillS'] = (performance.now() - began) / 1000;
-  figures['rebuildS'] = await timed(async () => void (await ledger.rebuildRollups())) / 1000;
+  figures['rebuildS'] = (await timed(async () => void (await ledger.rebuildRollups()))) / 1000;
   progress(`rollups made from the rows in ${figures['rebuildS'].toFixed(0)} s`);
   const client = await database.pool.connect();
   await client.query('set statement_timeout = 0');
   await client.query('vacuum analyze');
   client.release();
-  const size = await database.pool.query<{ gb: number }>('select (pg_database_size(current_database()) / 1e9)::float8 as gb');
+  const size = await database.pool.query<{ gb: number }>(
+    'select (pg_database_size(current_database()) / 1e9)::float8 as gb',
+  );
   figures['gigabytes'] = size.rows[0]?.gb ?? NaN;
 
   const at = (day: number): string => new Date(START + day * 86_400_000).toISOString();
-  const month = (run: number) => ({ from: [at(0), at(31), at(59)][run % 3] ?? at(0), to: [at(31), at(59), at(90)][run % 3] ?? at(31) });
+  const month = (run: number) => ({
+    from: [at(0), at(31), at(59)][run % 3] ?? at(0),
+    to: [at(31), at(59), at(90)][run % 3] ?? at(31),
+  });
   const workspace = (run: number): string => `tenant-${run % 10}-0`;
   const middle = (run: number): string => new Date(START + ((run * 37) % DAYS) * 86_400_000 + 12_345_678).toISOString();
   const page = { limit: 100 };
   const cases: Record<string, (run: number) => Promise<unknown>> = {
-    monthByDayAndModel: (run) => ledger.usage({ tenant: `tenant-${run % 10}`, step: 'day', by: 'model', ...month(run) }),
+    monthByDayAndModel: (run) =>
+      ledger.usage({ tenant: `tenant-${run % 10}`, step: 'day', by: 'model', ...month(run) }),
     monthByDayModelAndFeature: (run) => ledger.usage({ tenant: `tenant-${run % 10}`, step: 'day', ...month(run) }),
     newestPage: (run) => ledger.rows({ workspace: workspace(run), ...page }),
     pageInTheMiddle: (run) => ledger.rows({ workspace: workspace(run), to: middle(run), ...page }),
@@ -77,7 +95,10 @@ try {
     },
     summaryOfAllTime: () => ledger.summary({}),
     summaryOfARaggedRange: (run) => ledger.summary({ workspace: workspace(run), from: middle(run) }),
-    insert500: (run) => ledger.insertBatch(Array.from({ length: 500 }, (_, i) => settledCall(run * 500 + i + 1, { occurred_at: at(91) }))),
+    insert500: (run) =>
+      ledger.insertBatch(
+        Array.from({ length: 500 }, (_, i) => settledCall(run * 500 + i + 1, { occurred_at: at(91) })),
+      ),
   };
   for (const [name, work] of Object.entries(cases)) {
     const times: number[] = [];
@@ -85,11 +106,14 @@ try {
     const databaseBefore = await connectionCpuUs(database.pool);
     for (let run = 0; run < RUNS; run += 1) times.push(await timed(async () => work(run)));
     const cpu = process.cpuUsage(cpuBefore);
-    figures[`${name}CpuMs`] = (cpu.user + cpu.system + (await connectionCpuUs(database.pool)) - databaseBefore) / RUNS / 1_000;
+    figures[`${name}CpuMs`] =
+      (cpu.user + cpu.system + (await connectionCpuUs(database.pool)) - databaseBefore) / RUNS / 1_000;
     times.sort((a, b) => a - b);
     figures[`${name}MsP50`] = times[RUNS / 2] ?? NaN;
     figures[`${name}MsMax`] = times[RUNS - 1] ?? NaN;
-    progress(`${name}: median ${figures[`${name}MsP50`]?.toFixed(1)} ms, slowest ${figures[`${name}MsMax`]?.toFixed(1)} ms, CPU ${figures[`${name}CpuMs`]?.toFixed(1)} ms`);
+    progress(
+      `${name}: median ${figures[`${name}MsP50`]?.toFixed(1)} ms, slowest ${figures[`${name}MsMax`]?.toFixed(1)} ms, CPU ${figures[`${name}CpuMs`]?.toFixed(1)} ms`,
+    );
   }
   const summary = await ledger.summary({});
   figures['calls'] = summary.calls;

@@ -34,7 +34,9 @@ try {
   await pool.query(fill('day'));
   const ledger = createLedger({ db, clock: systemClock });
   const now = systemClock.now();
-  const calls = Array.from({ length: 2_000 }, (_, n) => settledCall(n + 1, { occurred_at: new Date(now - n * 1_500).toISOString() }));
+  const calls = Array.from({ length: 2_000 }, (_, n) =>
+    settledCall(n + 1, { occurred_at: new Date(now - n * 1_500).toISOString() }),
+  );
   for (let n = 0; n < calls.length; n += 500) await ledger.insertBatch(calls.slice(n, n + 500));
   await seedPeople(db, [{ email: 'ada@acme.test', password: PASSWORD, roles: { 'acme-prod': 'admin' } }]);
   await pool.query('analyze');
@@ -50,25 +52,40 @@ try {
   const url = `http://127.0.0.1:${portsFrom(base).consoleBff}`;
   const bff = await spawnService({
     entry: join(import.meta.dirname, '../../../console-bff/src/main.ts'),
-    env: { SLUICE_PORT_BASE: String(base), SLUICE_TOKEN_BFF: BFF_TOKEN, SLUICE_PRINCIPAL_KEY: PRINCIPAL_KEY, SLUICE_CONTROL_PLANE_URL: plane.url, LOG_LEVEL: 'error' },
+    env: {
+      SLUICE_PORT_BASE: String(base),
+      SLUICE_TOKEN_BFF: BFF_TOKEN,
+      SLUICE_PRINCIPAL_KEY: PRINCIPAL_KEY,
+      SLUICE_CONTROL_PLANE_URL: plane.url,
+      LOG_LEVEL: 'error',
+    },
     readyWhen: { url: `${url}/health` },
     timeoutMs: 60_000,
   });
   try {
-    const signedIn = await fetch(`${url}/api/session`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ email: 'ada@acme.test', password: PASSWORD, bearer: true }) });
+    const signedIn = await fetch(`${url}/api/session`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ email: 'ada@acme.test', password: PASSWORD, bearer: true }),
+    });
     const { token } = (await signedIn.json()) as { token: string };
     const times: number[] = [];
     for (let run = 0; run < RUNS + 30; run += 1) {
       const began = performance.now();
-      const res = await fetch(`${url}/api/overview?workspace=acme-prod`, { headers: { authorization: `Bearer ${token}` } });
+      const res = await fetch(`${url}/api/overview?workspace=acme-prod`, {
+        headers: { authorization: `Bearer ${token}` },
+      });
       const body = (await res.json()) as { month: { calls: number } };
-      if (!res.ok || body.month.calls === 0) throw new Error(`the overview answered ${res.status} with ${body.month?.calls} calls`);
+      if (!res.ok || body.month.calls === 0)
+        throw new Error(`the overview answered ${res.status} with ${body.month?.calls} calls`);
       // The first ones find cold code and an empty cache.
       if (run >= 30) times.push(performance.now() - began);
     }
     times.sort((a, b) => a - b);
     const at = (share: number): string => `${(times[Math.floor(times.length * share)] ?? NaN).toFixed(1)} ms`;
-    console.log(`overview with a year of rollups, ${times.length} in a row: median ${at(0.5)}, p95 ${at(0.95)}, p99 ${at(0.99)}; p95 is to be below 50 ms`);
+    console.log(
+      `overview with a year of rollups, ${times.length} in a row: median ${at(0.5)}, p95 ${at(0.95)}, p99 ${at(0.99)}; p95 is to be below 50 ms`,
+    );
   } finally {
     await bff.stop();
     await plane.close();

@@ -32,7 +32,9 @@ const NO_TOKENS = sql.raw(TOKEN_CLASSES.map((name) => `tokens_${name} = 0`).join
 export function createPostgresBillingReader({ db }: { db: Db }): BillingReader {
   return {
     firstDayMs: async (tenant) => {
-      const found = await db.execute<{ ms: string | null }>(sql`select (extract(epoch from min(bucket)) * 1000)::bigint::text as ms from rollup_day where tenant_id = ${tenant}`);
+      const found = await db.execute<{ ms: string | null }>(
+        sql`select (extract(epoch from min(bucket)) * 1000)::bigint::text as ms from rollup_day where tenant_id = ${tenant}`,
+      );
       const ms = found.rows[0]?.ms;
       return ms === null || ms === undefined ? undefined : Number(ms);
     },
@@ -41,7 +43,11 @@ export function createPostgresBillingReader({ db }: { db: Db }): BillingReader {
       const pieces = summaryPieces(fromMs, toMs);
       if (pieces.length === 0) return [];
       const parts = pieces.map(({ from, start, end }) => {
-        const time = timeConditions(from === 'ledger' ? 'occurred_at' : 'bucket', new Date(start).toISOString(), new Date(end).toISOString());
+        const time = timeConditions(
+          from === 'ledger' ? 'occurred_at' : 'bucket',
+          new Date(start).toISOString(),
+          new Date(end).toISOString(),
+        );
         const calls = sql.raw(from === 'ledger' ? "case kind when 'call' then 1 else 0 end" : 'calls');
         return sql`select nullif(model, '') as model, ${calls} as calls, ${sql.raw(TOKENS)} as tokens, billed_nanousd from ${sql.identifier(from)}
           where ${all([sql`tenant_id = ${tenant}`, ...time, NOT_REFUSED])}`;
@@ -49,7 +55,12 @@ export function createPostgresBillingReader({ db }: { db: Db }): BillingReader {
       const found = await db.execute<{ model: string | null; calls: string; tokens: string; value: string }>(sql`
         select model, sum(calls)::text as calls, sum(tokens)::text as tokens, sum(billed_nanousd)::text as value
         from (${sql.join(parts, sql` union all `)}) pieces group by model order by sum(billed_nanousd) desc, model nulls last`);
-      return found.rows.map((row) => ({ model: row.model, calls: Number(row.calls), tokens: Math.max(0, Number(row.tokens)), valueNanoUsd: Number(row.value) }));
+      return found.rows.map((row) => ({
+        model: row.model,
+        calls: Number(row.calls),
+        tokens: Math.max(0, Number(row.tokens)),
+        valueNanoUsd: Number(row.value),
+      }));
     },
     credits: async (tenant, fromMs, toMs) => {
       const time = timeConditions('occurred_at', new Date(fromMs).toISOString(), new Date(toMs).toISOString());

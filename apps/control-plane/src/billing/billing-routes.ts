@@ -10,16 +10,31 @@ import type { Billing } from './billing.ts';
 import type { CapKeeper } from './cap-keeper.ts';
 
 const PATH = '/internal/workspaces/:slug/billing';
-const Month = z.strictObject({ month: z.string().regex(/^(19[7-9]\d|20\d\d|21\d\d)-(0[1-9]|1[0-2])$/, 'must be a month such as 2026-03') });
+const Month = z.strictObject({
+  month: z.string().regex(/^(19[7-9]\d|20\d\d|21\d\d)-(0[1-9]|1[0-2])$/, 'must be a month such as 2026-03'),
+});
 
 /** A tenant's billing, for people with a role that may see it in one of its workspaces. */
-export function billingRoutes({ store, billing, keeper, clock }: { store: ConfigStore; billing: Billing; keeper: CapKeeper; clock: Pick<Clock, 'now'> }): Route[] {
+export function billingRoutes({
+  store,
+  billing,
+  keeper,
+  clock,
+}: {
+  store: ConfigStore;
+  billing: Billing;
+  keeper: CapKeeper;
+  clock: Pick<Clock, 'now'>;
+}): Route[] {
   const tenantNow = (id: string): Tenant => {
     const tenant = store.snapshot().tenants[id];
     if (tenant === undefined) throw new ProblemError(404, 'Not found');
     return tenant;
   };
-  const view = async (id: string): Promise<BillingView> => ({ version: store.rowVersion('tenants', id) ?? 1, ...(await billing.current(tenantNow(id), clock.now())) });
+  const view = async (id: string): Promise<BillingView> => ({
+    version: store.rowVersion('tenants', id) ?? 1,
+    ...(await billing.current(tenantNow(id), clock.now())),
+  });
   return [
     route({
       method: 'get',
@@ -43,7 +58,11 @@ export function billingRoutes({ store, billing, keeper, clock }: { store: Config
       query: Month,
       response: StatementView,
       handler: async (call) => {
-        const statement = await billing.statement(admit(store, call, 'billing:read').tenant, call.query.month, clock.now());
+        const statement = await billing.statement(
+          admit(store, call, 'billing:read').tenant,
+          call.query.month,
+          clock.now(),
+        );
         if (statement === undefined) throw new ProblemError(404, 'Not found');
         return statement;
       },
@@ -58,14 +77,29 @@ export function billingRoutes({ store, billing, keeper, clock }: { store: Config
       response: BillingView,
       handler: async (call) => {
         const { tenant, workspace } = admit(store, call, 'billing:write');
-        if (readPrecondition(call.req).kind === 'none') throw new ProblemError(428, 'If-Match is missing', { detail: 'Send the ETag of the version that you have seen.' });
+        if (readPrecondition(call.req).kind === 'none')
+          throw new ProblemError(428, 'If-Match is missing', {
+            detail: 'Send the ETag of the version that you have seen.',
+          });
         if (store.snapshot().plans[tenant.plan]?.allotment.overage === undefined) {
-          throw new ProblemError(400, 'The change is not possible', { errors: [{ path: 'overage_cap_nanousd', message: 'this plan sells no overage, so there is nothing to cap' }] });
+          throw new ProblemError(400, 'The change is not possible', {
+            errors: [
+              { path: 'overage_cap_nanousd', message: 'this plan sells no overage, so there is nothing to cap' },
+            ],
+          });
         }
         const { overageCapNanoUsd: _old, ...rest } = tenant;
         const cap = call.body.overage_cap_nanousd;
         const value = await keeper.withWindow(cap === null ? rest : { ...rest, overageCapNanoUsd: cap }, clock.now());
-        await editRow(store, call, { table: 'tenants', id: tenant.id, value, type: 'billing.cap_changed', tenant: tenant.id, workspace: workspace.slug, show: capOf });
+        await editRow(store, call, {
+          table: 'tenants',
+          id: tenant.id,
+          value,
+          type: 'billing.cap_changed',
+          tenant: tenant.id,
+          workspace: workspace.slug,
+          show: capOf,
+        });
         return view(tenant.id);
       },
     }),

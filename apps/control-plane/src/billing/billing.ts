@@ -1,4 +1,13 @@
-import { nanoUsdToDecimal, OVERAGE_WINDOW, type BillingView, type ConfigSnapshot, type Plan, type QuotaWindow, type StatementView, type Tenant } from '@sluice/contracts';
+import {
+  nanoUsdToDecimal,
+  OVERAGE_WINDOW,
+  type BillingView,
+  type ConfigSnapshot,
+  type Plan,
+  type QuotaWindow,
+  type StatementView,
+  type Tenant,
+} from '@sluice/contracts';
 import { calendarOf, type Period } from '@sluice/limits';
 import type { ConfigHistory, RowAt } from '../config/config-history.ts';
 import type { BillingReader } from './billing-reader.ts';
@@ -46,14 +55,25 @@ export function createBilling({ reader, history, snapshot }: BillingDeps): Billi
     return Math.min(rows[0]?.atMs ?? Infinity, (await reader.firstDayMs(tenant.id)) ?? Infinity);
   }
 
-  async function monthAt(tenant: Tenant, ms: number, tenantRows: readonly RowAt[], start: number, nowMs: number): Promise<Month> {
+  async function monthAt(
+    tenant: Tenant,
+    ms: number,
+    tenantRows: readonly RowAt[],
+    start: number,
+    nowMs: number,
+  ): Promise<Month> {
     const period = calendarOf(tenant.timeZone, 'month').periodAt(ms);
     const plans = new Set(tenantRows.flatMap(({ value }) => (value === undefined ? [] : [(value as Tenant).plan])));
-    const planRows = new Map(await Promise.all([...plans].map(async (id) => [id, await history.of('plans', id)] as const)));
+    const planRows = new Map(
+      await Promise.all([...plans].map(async (id) => [id, await history.of('plans', id)] as const)),
+    );
     const spans = termsWithin(tenantRows, planRows, start, period.startMs, period.endMs);
     return { name: monthName(period, tenant.timeZone), period, spans, capNanoUsd: capWithin(spans) };
 
-    /** As it was when overage was last sold in the month: what is set later, or for a later plan, changes nothing that was used. */
+    /**
+     * As it was when overage was last sold in the month: what is set later, or for a later plan, changes nothing
+     * that was used.
+     */
     function capWithin(spans: readonly TermsSpan[]): number | undefined {
       const sold = spans.findLast(({ terms }) => terms.overagePicoUsd !== undefined);
       if (sold === undefined || sold.toMs > nowMs) return capOf(tenant);
@@ -67,7 +87,13 @@ export function createBilling({ reader, history, snapshot }: BillingDeps): Billi
       Promise.all(spans.map(({ fromMs, toMs }) => reader.tokens(tenant.id, fromMs, toMs))),
       reader.credits(tenant.id, period.startMs, period.endMs),
     ]);
-    return invoiceOf({ spans, usedTokens: used, monthMs: period.endMs - period.startMs, capNanoUsd, creditsNanoUsd: credits });
+    return invoiceOf({
+      spans,
+      usedTokens: used,
+      monthMs: period.endMs - period.startMs,
+      capNanoUsd,
+      creditsNanoUsd: credits,
+    });
   }
 
   async function statementOf(tenant: Tenant, month: Month, made: Invoice, nowMs: number): Promise<StatementView> {
@@ -93,7 +119,12 @@ export function createBilling({ reader, history, snapshot }: BillingDeps): Billi
         overage_picousd_per_token: segment.terms.overagePicoUsd ?? null,
         overage_nanousd: segment.overageNanoUsd,
       })),
-      usage: usage.map(({ model, calls, tokens, valueNanoUsd }) => ({ model, calls, tokens, value_nanousd: valueNanoUsd })),
+      usage: usage.map(({ model, calls, tokens, valueNanoUsd }) => ({
+        model,
+        calls,
+        tokens,
+        value_nanousd: valueNanoUsd,
+      })),
       fee_nanousd: made.feeNanoUsd,
       allotment_tokens: made.allotmentTokens,
       used_tokens: made.usedTokens,
@@ -107,11 +138,23 @@ export function createBilling({ reader, history, snapshot }: BillingDeps): Billi
     };
   }
 
-  async function forecast(tenant: Tenant, month: Month, made: Invoice, start: number, nowMs: number): Promise<BillingView['forecast']> {
+  async function forecast(
+    tenant: Tenant,
+    month: Month,
+    made: Invoice,
+    start: number,
+    nowMs: number,
+  ): Promise<BillingView['forecast']> {
     const today = Math.floor(nowMs / DAY_MS) * DAY_MS;
     const firstDay = Math.max(Math.ceil(start / DAY_MS) * DAY_MS, today - FORECAST_DAYS * DAY_MS);
     const days = firstDay < today ? await reader.daily(tenant.id, firstDay, today) : [];
-    const found = forecastTokens({ nowMs, monthStartMs: Math.max(month.period.startMs, start), monthEndMs: month.period.endMs, usedTokens: made.usedTokens, days });
+    const found = forecastTokens({
+      nowMs,
+      monthStartMs: Math.max(month.period.startMs, start),
+      monthEndMs: month.period.endMs,
+      usedTokens: made.usedTokens,
+      days,
+    });
     if (found === undefined) return null;
     const last = month.spans.length - 1;
     const total = (tokens: number): number =>
@@ -123,7 +166,10 @@ export function createBilling({ reader, history, snapshot }: BillingDeps): Billi
         creditsNanoUsd: made.creditsNanoUsd,
       }).totalNanoUsd;
     const refuses = refusesAtTokens(month.spans, month.period.endMs - month.period.startMs, capOf(tenant));
-    const reachedMs = refuses === undefined || found.perDay <= 0 ? Infinity : nowMs + (Math.max(0, refuses - made.usedTokens) / found.perDay) * DAY_MS;
+    const reachedMs =
+      refuses === undefined || found.perDay <= 0
+        ? Infinity
+        : nowMs + (Math.max(0, refuses - made.usedTokens) / found.perDay) * DAY_MS;
     return {
       method: found.method,
       tokens: { low: found.low, expected: found.expected, high: found.high },
@@ -150,14 +196,24 @@ export function createBilling({ reader, history, snapshot }: BillingDeps): Billi
       const month = await monthAt(tenant, nowMs, rows, start, nowMs);
       const made = await invoice(tenant, month);
       const terms = termsOf(plan);
-      const [statement, ahead] = await Promise.all([statementOf(tenant, month, made, nowMs), forecast(tenant, month, made, start, nowMs)]);
+      const [statement, ahead] = await Promise.all([
+        statementOf(tenant, month, made, nowMs),
+        forecast(tenant, month, made, start, nowMs),
+      ]);
       return {
-        plan: { id: plan.id, name: plan.displayName, fee_nanousd: terms.feeNanoUsd, allotment_tokens: terms.allotmentTokens, overage_picousd_per_token: terms.overagePicoUsd ?? null },
+        plan: {
+          id: plan.id,
+          name: plan.displayName,
+          fee_nanousd: terms.feeNanoUsd,
+          allotment_tokens: terms.allotmentTokens,
+          overage_picousd_per_token: terms.overagePicoUsd ?? null,
+        },
         statement,
         overage_cap: {
           nanousd: capOf(tenant) ?? null,
           source: tenant.overageCapNanoUsd === undefined ? 'plan' : 'customer',
-          refuses_at_tokens: refusesAtTokens(month.spans, month.period.endMs - month.period.startMs, capOf(tenant)) ?? null,
+          refuses_at_tokens:
+            refusesAtTokens(month.spans, month.period.endMs - month.period.startMs, capOf(tenant)) ?? null,
           editable: plan.allotment.overage !== undefined,
         },
         forecast: ahead,
@@ -170,7 +226,14 @@ export function createBilling({ reader, history, snapshot }: BillingDeps): Billi
       const month = await monthAt(tenant, nowMs, rows, await startMs(tenant, rows), nowMs);
       const limit = refusesAtTokens(month.spans, month.period.endMs - month.period.startMs, capOf(tenant));
       if (limit === undefined) return undefined;
-      return { id: OVERAGE_WINDOW, meter: 'total_tokens', span: { kind: 'calendar', period: 'month' }, limit, mode: 'hard', alertAtPercent: [80, 100] };
+      return {
+        id: OVERAGE_WINDOW,
+        meter: 'total_tokens',
+        span: { kind: 'calendar', period: 'month' },
+        limit,
+        mode: 'hard',
+        alertAtPercent: [80, 100],
+      };
     },
   };
 }
@@ -179,7 +242,9 @@ const instant = (ms: number): string => new Date(ms).toISOString();
 
 /** `2026-03`: the month of a period in its zone. */
 function monthName({ startMs, endMs }: Period, timeZone: string): string {
-  const parts = new Intl.DateTimeFormat('en-US', { timeZone, year: 'numeric', month: '2-digit' }).formatToParts((startMs + endMs) / 2);
+  const parts = new Intl.DateTimeFormat('en-US', { timeZone, year: 'numeric', month: '2-digit' }).formatToParts(
+    (startMs + endMs) / 2,
+  );
   const of = (type: string): string => parts.find((part) => part.type === type)?.value ?? '';
   return `${of('year')}-${of('month')}`;
 }
@@ -187,6 +252,11 @@ function monthName({ startMs, endMs }: Period, timeZone: string): string {
 function monthsSince(startMs: number, nowMs: number, timeZone: string): string[] {
   const calendar = calendarOf(timeZone, 'month');
   const months: string[] = [];
-  for (let period = calendar.periodAt(nowMs); period.endMs > startMs && months.length < MONTHS_SHOWN; period = calendar.periodAt(period.startMs - 1)) months.push(monthName(period, timeZone));
+  for (
+    let period = calendar.periodAt(nowMs);
+    period.endMs > startMs && months.length < MONTHS_SHOWN;
+    period = calendar.periodAt(period.startMs - 1)
+  )
+    months.push(monthName(period, timeZone));
   return months;
 }

@@ -4,8 +4,16 @@ import type { ConfigStore, RowChange } from '../config/config-store.ts';
 import type { Billing } from './billing.ts';
 import { createCapKeeper } from './cap-keeper.ts';
 
-const month = (id: string): QuotaWindow => ({ id, meter: 'total_tokens', span: { kind: 'calendar', period: 'month' }, limit: 1, mode: 'hard', alertAtPercent: [] });
-const tenant = (id: string, quotas: readonly QuotaWindow[] = []): Tenant => Tenant.parse({ id, name: id, plan: 'team', limits: { quotas } });
+const month = (id: string): QuotaWindow => ({
+  id,
+  meter: 'total_tokens',
+  span: { kind: 'calendar', period: 'month' },
+  limit: 1,
+  mode: 'hard',
+  alertAtPercent: [],
+});
+const tenant = (id: string, quotas: readonly QuotaWindow[] = []): Tenant =>
+  Tenant.parse({ id, name: id, plan: 'team', limits: { quotas } });
 
 function keeperOver(tenants: readonly Tenant[]) {
   const changed: string[] = [];
@@ -28,7 +36,10 @@ function keeperOver(tenants: readonly Tenant[]) {
 
 describe('the keeper of overage caps', () => {
   it('gives every other tenant its window where one has no room for it', async () => {
-    const full = tenant('full', Array.from({ length: 16 }, (_, i) => month(`q${i}`)));
+    const full = tenant(
+      'full',
+      Array.from({ length: 16 }, (_, i) => month(`q${i}`)),
+    );
     const { keeper, changed, faults } = keeperOver([tenant('before'), full, tenant('after')]);
     await keeper.beat();
     expect(changed).toEqual(['before', 'after']);

@@ -4,12 +4,15 @@ import { ProblemError } from '@sluice/service-kit';
 import type { ConfigStore } from '../config/config-store.ts';
 import type { Billing } from './billing.ts';
 
-/** Looked at again this often, for the turn of a month and a first call; a change of the configuration is looked at one beat later. */
+/**
+ * Looked at again this often, for the turn of a month and a first call; a change of the configuration is looked at
+ * one beat later.
+ */
 const EVERY_MS = 60_000;
 
 /**
- * Keeps each tenant's quota window of the overage cap what plan, cap and month make it, so that gateways enforce what the statement promises,
- * whoever changed plan or tenant.
+ * Keeps each tenant's quota window of the overage cap what plan, cap and month make it, so that gateways enforce
+ * what the statement promises, whoever changed plan or tenant.
  */
 export interface CapKeeper {
   /** The tenant with its window as it has to be in the month of an instant. */
@@ -18,7 +21,17 @@ export interface CapKeeper {
   beat(): Promise<void>;
 }
 
-export function createCapKeeper({ store, billing, clock, onError }: { store: ConfigStore; billing: Billing; clock: Pick<Clock, 'now'>; onError: (error: unknown) => void }): CapKeeper {
+export function createCapKeeper({
+  store,
+  billing,
+  clock,
+  onError,
+}: {
+  store: ConfigStore;
+  billing: Billing;
+  clock: Pick<Clock, 'now'>;
+  onError: (error: unknown) => void;
+}): CapKeeper {
   let dueMs = 0;
   let seenVersion = 0;
   let busy = false;
@@ -26,7 +39,10 @@ export function createCapKeeper({ store, billing, clock, onError }: { store: Con
   async function withWindow(tenant: Tenant, nowMs: number): Promise<Tenant> {
     const window = await billing.capWindow(tenant, nowMs);
     const quotas = tenant.limits.quotas.filter(({ id }) => id !== OVERAGE_WINDOW);
-    return Tenant.parse({ ...tenant, limits: { ...tenant.limits, quotas: window === undefined ? quotas : [...quotas, window] } });
+    return Tenant.parse({
+      ...tenant,
+      limits: { ...tenant.limits, quotas: window === undefined ? quotas : [...quotas, window] },
+    });
   }
 
   async function keep(tenant: Tenant): Promise<void> {
@@ -56,7 +72,8 @@ export function createCapKeeper({ store, billing, clock, onError }: { store: Con
       seenVersion = store.version;
       try {
         for (const tenant of Object.values(store.snapshot().tenants)) {
-          // Who changed the row meanwhile is looked at in the next round. A tenant whose window cannot be made must not keep the others from theirs.
+          // Who changed the row meanwhile is looked at in the next round. A tenant whose window cannot be made must
+          // not keep the others from theirs.
           await keep(tenant).catch((error: unknown) => {
             if (!(error instanceof ProblemError && error.status === 412)) onError(error);
           });

@@ -21,20 +21,31 @@ export interface TokenForecast {
 }
 
 /**
- * Tokens at the month's end: what is used, and for each day that is left the mean of the newest complete days. The range is 1.28 standard deviations
- * of a sum of that many days, 80 % if days were independent and normal. Without a complete day the month's own rate so far stands in, from zero
- * to twice that; undefined in its first hour.
+ * Tokens at the month's end: what is used, and for each day that is left the mean of the newest complete days. The
+ * range is 1.28 standard deviations of a sum of that many days, 80 % if days were independent and normal. Without a
+ * complete day the month's own rate so far stands in, from zero to twice that; undefined in its first hour.
  */
-export function forecastTokens({ nowMs, monthStartMs, monthEndMs, usedTokens, days }: ForecastInput): TokenForecast | undefined {
+export function forecastTokens({
+  nowMs,
+  monthStartMs,
+  monthEndMs,
+  usedTokens,
+  days,
+}: ForecastInput): TokenForecast | undefined {
   const daysLeft = Math.max(0, monthEndMs - nowMs) / DAY_MS;
   if (days.length === 0) {
     const passed = (nowMs - monthStartMs) / DAY_MS;
     if (passed < 1 / 24) return undefined;
     const perDay = usedTokens / passed;
-    return { method: 'At the rate of the month so far; the range is from no further use to twice that rate.', ...rounded(usedTokens, perDay * daysLeft, perDay * daysLeft), perDay };
+    return {
+      method: 'At the rate of the month so far; the range is from no further use to twice that rate.',
+      ...rounded(usedTokens, perDay * daysLeft, perDay * daysLeft),
+      perDay,
+    };
   }
   const perDay = days.reduce((sum, tokens) => sum + tokens, 0) / days.length;
-  const variance = days.length < 2 ? perDay ** 2 : days.reduce((sum, tokens) => sum + (tokens - perDay) ** 2, 0) / (days.length - 1);
+  const variance =
+    days.length < 2 ? perDay ** 2 : days.reduce((sum, tokens) => sum + (tokens - perDay) ** 2, 0) / (days.length - 1);
   return {
     method: `Used so far, and the mean of the last ${days.length} complete ${days.length === 1 ? 'day' : 'days'} for each day left; the range holds 80 % if days vary as they did.`,
     ...rounded(usedTokens, perDay * daysLeft, Z80 * Math.sqrt(variance * daysLeft)),
@@ -43,5 +54,9 @@ export function forecastTokens({ nowMs, monthStartMs, monthEndMs, usedTokens, da
 }
 
 function rounded(used: number, more: number, range: number): { low: number; expected: number; high: number } {
-  return { low: Math.round(used + Math.max(0, more - range)), expected: Math.round(used + more), high: Math.round(used + more + range) };
+  return {
+    low: Math.round(used + Math.max(0, more - range)),
+    expected: Math.round(used + more),
+    high: Math.round(used + more + range),
+  };
 }

@@ -24,9 +24,10 @@ export interface Invoice {
 }
 
 /**
- * The invoice of a month. Fee and allotment of a segment are its share of the month by time: the fee rounded half up to whole nanodollars, the
- * allotment down to whole tokens. The parts of the allotment are one pot, used up in order of time; what a segment uses beyond it is charged by
- * the segment's price for a token, rounded half up once per segment. What exceeds the cap is not charged. Credits are added last.
+ * The invoice of a month. Fee and allotment of a segment are its share of the month by time: the fee rounded half
+ * up to whole nanodollars, the allotment down to whole tokens. The parts of the allotment are one pot, used up in
+ * order of time; what a segment uses beyond it is charged by the segment's price for a token, rounded half up once
+ * per segment. What exceeds the cap is not charged. Credits are added last.
  *
  * @param usedTokens of each span, in its order.
  * @param capNanoUsd undefined for none.
@@ -51,9 +52,17 @@ export function invoiceOf(input: {
     const covered = Math.min(used, left);
     left -= covered;
     const overage = used - covered;
-    return { ...span, feeNanoUsd: fee, allotmentTokens: allotment, usedTokens: used, overageTokens: overage, overageNanoUsd: priceClass(overage, span.terms.overagePicoUsd ?? 0) };
+    return {
+      ...span,
+      feeNanoUsd: fee,
+      allotmentTokens: allotment,
+      usedTokens: used,
+      overageTokens: overage,
+      overageNanoUsd: priceClass(overage, span.terms.overagePicoUsd ?? 0),
+    };
   });
-  const sum = (of: (segment: InvoiceSegment) => number): number => segments.reduce((total, segment) => total + of(segment), 0);
+  const sum = (of: (segment: InvoiceSegment) => number): number =>
+    segments.reduce((total, segment) => total + of(segment), 0);
   const [feeNanoUsd, overageNanoUsd] = [sum((s) => s.feeNanoUsd), sum((s) => s.overageNanoUsd)];
   const waivedNanoUsd = capNanoUsd === undefined ? 0 : Math.max(0, overageNanoUsd - capNanoUsd);
   return {
@@ -79,13 +88,21 @@ function shareDown(amount: number, part: number, whole: number): number {
 }
 
 /**
- * Tokens of a month from which on gateways refuse, so that its overage cannot exceed the cap: the month's allotment and what the cap buys at the
- * dearest price of the month, rounded down. Undefined where the newest terms sell no overage, or there is no cap.
+ * Tokens of a month from which on gateways refuse, so that its overage cannot exceed the cap: the month's allotment
+ * and what the cap buys at the dearest price of the month, rounded down. Undefined where the newest terms sell no
+ * overage, or there is no cap.
  */
-export function refusesAtTokens(spans: readonly TermsSpan[], monthMs: number, capNanoUsd: number | undefined): number | undefined {
+export function refusesAtTokens(
+  spans: readonly TermsSpan[],
+  monthMs: number,
+  capNanoUsd: number | undefined,
+): number | undefined {
   const prices = spans.flatMap(({ terms }) => (terms.overagePicoUsd === undefined ? [] : [terms.overagePicoUsd]));
   if (capNanoUsd === undefined || spans.at(-1)?.terms.overagePicoUsd === undefined) return undefined;
-  const allotment = spans.reduce((sum, { terms, fromMs, toMs }) => sum + shareDown(terms.allotmentTokens, toMs - fromMs, monthMs), 0);
+  const allotment = spans.reduce(
+    (sum, { terms, fromMs, toMs }) => sum + shareDown(terms.allotmentTokens, toMs - fromMs, monthMs),
+    0,
+  );
   const bought = (BigInt(capNanoUsd) * 1000n) / BigInt(Math.max(...prices));
   const tokens = BigInt(allotment) + bought;
   return tokens > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(tokens);

@@ -29,12 +29,20 @@ export function termsOf(plan: Plan): Terms {
 }
 
 /**
- * The terms of a tenant within [fromMs, toMs), as the configuration had them at each instant. Neighbours with the same terms are one span.
+ * The terms of a tenant within [fromMs, toMs), as the configuration had them at each instant. Neighbours with the
+ * same terms are one span.
  *
  * @param tenantRows, planRows every version of the tenant and of each plan it was on, oldest first.
- * @param startMs since when the tenant is billed. The first known terms hold from there on, so that calls of before are not without terms.
+ * @param startMs since when the tenant is billed. The first known terms hold from there on, so that calls of before
+ * are not without terms.
  */
-export function termsWithin(tenantRows: readonly RowAt[], planRows: ReadonlyMap<string, readonly RowAt[]>, startMs: number, fromMs: number, toMs: number): TermsSpan[] {
+export function termsWithin(
+  tenantRows: readonly RowAt[],
+  planRows: ReadonlyMap<string, readonly RowAt[]>,
+  startMs: number,
+  fromMs: number,
+  toMs: number,
+): TermsSpan[] {
   const begin = Math.max(fromMs, startMs);
   const instants = [...tenantRows, ...[...planRows.values()].flat()].map(({ atMs }) => atMs);
   const edges = [...new Set([begin, ...instants.filter((at) => at > begin && at < toMs)])].toSorted((a, b) => a - b);
@@ -42,11 +50,13 @@ export function termsWithin(tenantRows: readonly RowAt[], planRows: ReadonlyMap<
   for (const [i, edge] of edges.entries()) {
     const end = edges[i + 1] ?? toMs;
     const tenant = rowAt(tenantRows, edge)?.value as Tenant | undefined;
-    const plan = tenant === undefined ? undefined : (rowAt(planRows.get(tenant.plan) ?? [], edge)?.value as Plan | undefined);
+    const plan =
+      tenant === undefined ? undefined : (rowAt(planRows.get(tenant.plan) ?? [], edge)?.value as Plan | undefined);
     if (plan === undefined || end <= edge) continue;
     const terms = termsOf(plan);
     const before = spans.at(-1);
-    if (before !== undefined && before.toMs === edge && sameTerms(before.terms, terms)) spans[spans.length - 1] = { ...before, toMs: end };
+    if (before !== undefined && before.toMs === edge && sameTerms(before.terms, terms))
+      spans[spans.length - 1] = { ...before, toMs: end };
     else spans.push({ fromMs: edge, toMs: end, terms });
   }
   return spans;
@@ -58,5 +68,10 @@ export function rowAt(rows: readonly RowAt[], ms: number): RowAt | undefined {
 }
 
 function sameTerms(a: Terms, b: Terms): boolean {
-  return a.plan === b.plan && a.feeNanoUsd === b.feeNanoUsd && a.allotmentTokens === b.allotmentTokens && a.overagePicoUsd === b.overagePicoUsd;
+  return (
+    a.plan === b.plan &&
+    a.feeNanoUsd === b.feeNanoUsd &&
+    a.allotmentTokens === b.allotmentTokens &&
+    a.overagePicoUsd === b.overagePicoUsd
+  );
 }

@@ -28,8 +28,16 @@ export interface ChaosActions {
   stop(kind?: string, target?: string): Promise<number>;
 }
 
-export function createChaosActions(deps: { clock: Clock; timers?: ChaosTimers; onError?: (error: unknown) => void; watch?: Pick<ChaosWatch, 'started' | 'ended'> }): ChaosActions {
-  const timers = deps.timers ?? { setTimeout: (callback: () => void, ms: number) => setTimeout(callback, ms), clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout) };
+export function createChaosActions(deps: {
+  clock: Clock;
+  timers?: ChaosTimers;
+  onError?: (error: unknown) => void;
+  watch?: Pick<ChaosWatch, 'started' | 'ended'>;
+}): ChaosActions {
+  const timers = deps.timers ?? {
+    setTimeout: (callback: () => void, ms: number) => setTimeout(callback, ms),
+    clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout),
+  };
   const running = new Map<string, { info: RunningChaos; timer: { unref?(): unknown }; undo: StartChaos['undo'] }>();
 
   async function end(id: string): Promise<void> {
@@ -53,7 +61,12 @@ export function createChaosActions(deps: { clock: Clock; timers?: ChaosTimers; o
         running.delete(id);
         timers.clearTimeout(action.timer);
       }
-      const info = { id: randomUUID(), kind, target, ends_at: new Date(deps.clock.now() + seconds * 1000).toISOString() };
+      const info = {
+        id: randomUUID(),
+        kind,
+        target,
+        ends_at: new Date(deps.clock.now() + seconds * 1000).toISOString(),
+      };
       const timer = timers.setTimeout(() => void end(info.id), seconds * 1000);
       timer.unref?.();
       running.set(info.id, { info, timer, undo });
@@ -62,7 +75,9 @@ export function createChaosActions(deps: { clock: Clock; timers?: ChaosTimers; o
     },
     running: () => [...running.values()].map((action) => action.info),
     stop: async (kind, target) => {
-      const chosen = [...running.values()].filter(({ info }) => (kind === undefined || info.kind === kind) && (target === undefined || info.target === target));
+      const chosen = [...running.values()].filter(
+        ({ info }) => (kind === undefined || info.kind === kind) && (target === undefined || info.target === target),
+      );
       await Promise.all(chosen.map(({ info }) => end(info.id)));
       return chosen.length;
     },

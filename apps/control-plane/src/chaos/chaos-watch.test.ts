@@ -28,14 +28,23 @@ function picture(): OperatorState {
       limits: { quotas: [] },
       workspaces: [],
       totals: {},
-      seconds: rows.map(({ second, outcomes, wait }) => ({ second, outcomes, tokens: 0, queue_ms_max: wait, queue_ms_mean: wait })),
+      seconds: rows.map(({ second, outcomes, wait }) => ({
+        second,
+        outcomes,
+        tokens: 0,
+        queue_ms_max: wait,
+        queue_ms_mean: wait,
+      })),
     })),
     providers: ['primary', 'secondary'].map((provider) => ({
       provider,
       display_name: provider,
       dialect: 'openai',
       pools: [],
-      breakers: provider === 'primary' ? [{ provider, model: 'sim-small', gateway_id: 'gw-1', state: breaker, failure_percent: 0, calls: 1 }] : [],
+      breakers:
+        provider === 'primary'
+          ? [{ provider, model: 'sim-small', gateway_id: 'gw-1', state: breaker, failure_percent: 0, calls: 1 }]
+          : [],
       figures: { attempts: 5, failed: 0, answered: 5, ttfb_ms_mean: 1, ttfb_ms_max: 1 },
     })),
     queues: null,
@@ -56,7 +65,8 @@ function pass(calls: Record<string, Partial<Record<Outcome, number>>> = {}, wait
   watch.beat(picture());
 }
 
-const start = (expects: Expectation[], kind = 'flood') => watch.started({ id: kind, kind, target: 'initech', ends_at: new Date(clock.now() + 60_000).toISOString() }, expects);
+const start = (expects: Expectation[], kind = 'flood') =>
+  watch.started({ id: kind, kind, target: 'initech', ends_at: new Date(clock.now() + 60_000).toISOString() }, expects);
 const verdicts = () => watch.reports()[0]?.checks.map(({ verdict }) => verdict);
 const FLOODED = { initech: { throttled: 90, shed: 5 }, acme: { ok: 4 } };
 
@@ -68,7 +78,8 @@ describe('a flood that is watched', () => {
     pass(FLOODED, 0.4);
     expect(watch.reports()[0]?.checks[0]).toEqual({
       expected: 'every tenant but initech is unchanged: none shed, none throttled, no longer wait',
-      observed: '4 calls of the others: 0 shed, 0 throttled, queue p99 at most 0.4 ms, longest wait 0.4 ms (before: 0.0 ms)',
+      observed:
+        '4 calls of the others: 0 shed, 0 throttled, queue p99 at most 0.4 ms, longest wait 0.4 ms (before: 0.0 ms)',
       verdict: 'holds',
       phase: 'during',
     });

@@ -3,7 +3,10 @@ import type { RunningChaos } from './chaos-actions.ts';
 import type { Expectation } from './expectations.ts';
 import { describe, observe } from './observe.ts';
 
-/** Watches failures that were started on purpose and judges what was expected of them, second by second, from the live picture. */
+/**
+ * Watches failures that were started on purpose and judges what was expected of them, second by second, from the
+ * live picture.
+ */
 export interface ChaosWatch {
   /** From now on. A failure of the same kind and target that is still watched ends. */
   started(action: RunningChaos, expectations: readonly Expectation[]): void;
@@ -38,7 +41,13 @@ interface WatchedAction {
   readonly checks: Check[];
 }
 
-export function createChaosWatch({ clock, picture: pictureNow }: { clock: Pick<Clock, 'now'>; picture: () => OperatorState }): ChaosWatch {
+export function createChaosWatch({
+  clock,
+  picture: pictureNow,
+}: {
+  clock: Pick<Clock, 'now'>;
+  picture: () => OperatorState;
+}): ChaosWatch {
   /** Newest first. */
   let watched: (WatchedAction & { readonly before: OperatorState })[] = [];
 
@@ -70,9 +79,18 @@ export function createChaosWatch({ clock, picture: pictureNow }: { clock: Pick<C
   return {
     started(action, expectations) {
       const startedAtMs = clock.now();
-      for (const one of watched) if (one.action.kind === action.kind && one.action.target === action.target) one.endedAtMs ??= startedAtMs;
-      const checks = expectations.map((expectation): Check => ({ expectation, observed: 'not looked at yet', verdict: 'waiting', final: false }));
-      watched = [{ action, startedAtMs, endedAtMs: undefined, checks, before: pictureNow() }, ...watched].slice(0, KEPT);
+      for (const one of watched)
+        if (one.action.kind === action.kind && one.action.target === action.target) one.endedAtMs ??= startedAtMs;
+      const checks = expectations.map((expectation): Check => ({
+        expectation,
+        observed: 'not looked at yet',
+        verdict: 'waiting',
+        final: false,
+      }));
+      watched = [{ action, startedAtMs, endedAtMs: undefined, checks, before: pictureNow() }, ...watched].slice(
+        0,
+        KEPT,
+      );
     },
     ended(id) {
       const one = watched.find(({ action }) => action.id === id);
@@ -91,8 +109,18 @@ export function createChaosWatch({ clock, picture: pictureNow }: { clock: Pick<C
         target: action.target,
         started_at: new Date(startedAtMs).toISOString(),
         ends_at: endedAtMs === undefined ? action.ends_at : new Date(endedAtMs).toISOString(),
-        phase: endedAtMs === undefined ? ('running' as const) : checks.every(({ final }) => final) ? ('done' as const) : ('recovering' as const),
-        checks: checks.map(({ expectation, observed, verdict }) => ({ expected: describe(expectation), observed, verdict, phase: expectation.phase })),
+        phase:
+          endedAtMs === undefined
+            ? ('running' as const)
+            : checks.every(({ final }) => final)
+              ? ('done' as const)
+              : ('recovering' as const),
+        checks: checks.map(({ expectation, observed, verdict }) => ({
+          expected: describe(expectation),
+          observed,
+          verdict,
+          phase: expectation.phase,
+        })),
       })),
   };
 }

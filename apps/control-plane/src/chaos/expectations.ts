@@ -2,7 +2,12 @@
  * What is expected of a failure, as data: `observe` judges each against the live picture. `always` must never be false
  * while it is watched; `eventually` must become true within its seconds.
  */
-export type Expectation = { readonly phase: 'during' | 'after'; readonly mode: 'always' | 'eventually'; readonly withinS: number; /** Whole seconds at the beginning that are not looked at. */ readonly skipS: number } & ExpectedFact;
+export type Expectation = {
+  readonly phase: 'during' | 'after';
+  readonly mode: 'always' | 'eventually';
+  readonly withinS: number;
+  /** Whole seconds at the beginning that are not looked at. */ readonly skipS: number;
+} & ExpectedFact;
 
 export type ExpectedFact =
   /** No other tenant is refused, and none waits longer for capacity than before. */
@@ -38,12 +43,33 @@ export type ExpectedFact =
   /** New calls are refused because they could not be metered. */
   | { readonly fact: 'refused_unmetered' };
 
-const during = (withinS: number, fact: ExpectedFact): Expectation => ({ phase: 'during', mode: 'eventually', withinS, skipS: 0, ...fact });
+const during = (withinS: number, fact: ExpectedFact): Expectation => ({
+  phase: 'during',
+  mode: 'eventually',
+  withinS,
+  skipS: 0,
+  ...fact,
+});
 // The second in which it begins holds what was before, too.
-const always = (fact: ExpectedFact, skipS = 1): Expectation => ({ phase: 'during', mode: 'always', withinS: 0, skipS, ...fact });
-const after = (withinS: number, fact: ExpectedFact): Expectation => ({ phase: 'after', mode: 'eventually', withinS, skipS: 1, ...fact });
+const always = (fact: ExpectedFact, skipS = 1): Expectation => ({
+  phase: 'during',
+  mode: 'always',
+  withinS: 0,
+  skipS,
+  ...fact,
+});
+const after = (withinS: number, fact: ExpectedFact): Expectation => ({
+  phase: 'after',
+  mode: 'eventually',
+  withinS,
+  skipS: 1,
+  ...fact,
+});
 
-/** A provider's failed calls go on being retried; its breaker rests 10 s at first and longer each time, so its recovery is given this long. */
+/**
+ * A provider's failed calls go on being retried; its breaker rests 10 s at first and longer each time, so its
+ * recovery is given this long.
+ */
 const BREAKER_CLOSES_S = 90;
 /** Streams that a provider was sending when it died are cut, and are counted in the seconds after. */
 const CUT_S = 3;
@@ -60,14 +86,28 @@ export function expectFlood(tenant: string): Expectation[] {
 
 /** @param provider the word `all` for every provider. */
 export function expectProviderFault(kind: string, provider: string, latencyMs: number): Expectation[] {
-  if (provider === 'all') return [during(20, { fact: 'clear_failures' }), after(BREAKER_CLOSES_S, { fact: 'answered_again' })];
+  if (provider === 'all')
+    return [during(20, { fact: 'clear_failures' }), after(BREAKER_CLOSES_S, { fact: 'answered_again' })];
   switch (kind) {
     case 'slow':
-      return [always({ fact: 'no_failed_calls' }), during(20, { fact: 'first_byte', provider, atLeastMs: latencyMs }), after(30, { fact: 'first_byte', provider, atMostMs: Math.max(1_000, latencyMs / 2) })];
+      return [
+        always({ fact: 'no_failed_calls' }),
+        during(20, { fact: 'first_byte', provider, atLeastMs: latencyMs }),
+        after(30, { fact: 'first_byte', provider, atMostMs: Math.max(1_000, latencyMs / 2) }),
+      ];
     case 'rate_limit':
-      return [always({ fact: 'no_failed_calls' }), during(20, { fact: 'account_rests', provider, rests: true }), during(20, { fact: 'others_answer', provider }), after(BREAKER_CLOSES_S, { fact: 'account_rests', provider, rests: false })];
+      return [
+        always({ fact: 'no_failed_calls' }),
+        during(20, { fact: 'account_rests', provider, rests: true }),
+        during(20, { fact: 'others_answer', provider }),
+        after(BREAKER_CLOSES_S, { fact: 'account_rests', provider, rests: false }),
+      ];
     case 'cut_stream':
-      return [during(20, { fact: 'streams_cut' }), during(20, { fact: 'provider_failing', provider }), after(BREAKER_CLOSES_S, { fact: 'answered_again' })];
+      return [
+        during(20, { fact: 'streams_cut' }),
+        during(20, { fact: 'provider_failing', provider }),
+        after(BREAKER_CLOSES_S, { fact: 'answered_again' }),
+      ];
     case 'stall':
       return [during(60, { fact: 'provider_failing', provider }), after(BREAKER_CLOSES_S, { fact: 'answered_again' })];
     case 'no_usage':
@@ -85,15 +125,27 @@ export function expectProviderFault(kind: string, provider: string, latencyMs: n
 }
 
 export function expectBrokenConsumer(queue: string): Expectation[] {
-  return [always({ fact: 'no_failed_calls' }), during(45, { fact: 'dead_letters', queue, some: true }), after(REDRIVE_S, { fact: 'dead_letters', queue, some: false })];
+  return [
+    always({ fact: 'no_failed_calls' }),
+    during(45, { fact: 'dead_letters', queue, some: true }),
+    after(REDRIVE_S, { fact: 'dead_letters', queue, some: false }),
+  ];
 }
 
 export function expectPoison(queue: string): Expectation[] {
-  return [always({ fact: 'no_failed_calls' }), during(20, { fact: 'dead_letters', queue, some: true }), after(REDRIVE_S, { fact: 'dead_letters', queue, some: false })];
+  return [
+    always({ fact: 'no_failed_calls' }),
+    during(20, { fact: 'dead_letters', queue, some: true }),
+    after(REDRIVE_S, { fact: 'dead_letters', queue, some: false }),
+  ];
 }
 
 export function expectCutStream(gateway: string): Expectation[] {
-  return [always({ fact: 'no_failed_calls' }), during(10, { fact: 'stream_cut', gateway, cut: true }), after(20, { fact: 'stream_cut', gateway, cut: false })];
+  return [
+    always({ fact: 'no_failed_calls' }),
+    during(10, { fact: 'stream_cut', gateway, cut: true }),
+    after(20, { fact: 'stream_cut', gateway, cut: false }),
+  ];
 }
 
 export function expectKilledGateway(gateway: string): Expectation[] {
@@ -101,13 +153,25 @@ export function expectKilledGateway(gateway: string): Expectation[] {
 }
 
 export function expectLostStore(): Expectation[] {
-  return [always({ fact: 'no_failed_calls' }), during(15, { fact: 'store', shared: false }), after(30, { fact: 'store', shared: true })];
+  return [
+    always({ fact: 'no_failed_calls' }),
+    during(15, { fact: 'store', shared: false }),
+    after(30, { fact: 'store', shared: true }),
+  ];
 }
 
 export function expectClockStep(gateway: string, offsetMs: number): Expectation[] {
-  return [always({ fact: 'no_failed_calls' }), during(10, { fact: 'clock_off', gateway, offsetMs }), after(10, { fact: 'clock_off', gateway, offsetMs: 0 })];
+  return [
+    always({ fact: 'no_failed_calls' }),
+    during(10, { fact: 'clock_off', gateway, offsetMs }),
+    after(10, { fact: 'clock_off', gateway, offsetMs: 0 }),
+  ];
 }
 
 export function expectFullDisk(gateway: string): Expectation[] {
-  return [during(15, { fact: 'refused_unmetered' }), after(20, { fact: 'answered_again' }), after(20, { fact: 'gateway_serves', gateway })];
+  return [
+    during(15, { fact: 'refused_unmetered' }),
+    after(20, { fact: 'answered_again' }),
+    after(20, { fact: 'gateway_serves', gateway }),
+  ];
 }

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { startFlood } from './flood.ts';
 
 describe('a flood', () => {
-  it('calls the gateway with the tenant\'s key, short and long answers mixed, until it is stopped', async () => {
+  it("calls the gateway with the tenant's key, short and long answers mixed, until it is stopped", async () => {
     const sizes = new Set<number>();
     const keys = new Set<string | undefined>();
     let enough: () => void = () => undefined;

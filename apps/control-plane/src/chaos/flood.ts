@@ -52,7 +52,11 @@ export function startFlood(options: FloodOptions): Flood {
     const call = request(url, {
       agent,
       method: 'POST',
-      headers: { authorization: `Bearer ${options.key}`, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
+      headers: {
+        authorization: `Bearer ${options.key}`,
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(body),
+      },
     });
     call.on('response', (res) => {
       count(res.statusCode ?? 0);

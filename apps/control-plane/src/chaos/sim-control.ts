@@ -26,7 +26,8 @@ export function createSimControl(deps: { url: string; fetch?: typeof fetch }): S
       throw new ProblemError(502, 'The simulated providers do not answer');
     }
     const detail = (await answer.text()).slice(0, 300);
-    if (!answer.ok) throw new ProblemError(answer.status === 404 ? 404 : 400, 'The simulator refused the fault', { detail });
+    if (!answer.ok)
+      throw new ProblemError(answer.status === 404 ? 404 : 400, 'The simulator refused the fault', { detail });
   }
 
   return {

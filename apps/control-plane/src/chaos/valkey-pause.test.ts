@@ -36,6 +36,9 @@ describe('a cut shared store', () => {
 
   it('says so when it is away or refuses', async () => {
     await expect(createValkeyPause('redis://127.0.0.1:1').pause(1)).rejects.toMatchObject({ status: 502 });
-    await expect(createValkeyPause(redis.url.replace('redis://', 'redis://:wrong@')).pause(1)).rejects.toMatchObject({ status: 502, detail: expect.stringMatching(/AUTH|password|WRONGPASS/) });
+    await expect(createValkeyPause(redis.url.replace('redis://', 'redis://:wrong@')).pause(1)).rejects.toMatchObject({
+      status: 502,
+      detail: expect.stringMatching(/AUTH|password|WRONGPASS/),
+    });
   }, 30_000);
 });

@@ -33,7 +33,8 @@ function tell(node: URL, command: readonly string[]): Promise<void> {
       reject(new ProblemError(502, 'The shared limit store did not take the order', { detail: why }));
     };
     const address = { host: node.hostname, port: Number(node.port === '' ? 6379 : node.port) };
-    const socket: Socket = node.protocol === 'rediss:' ? connectTls({ ...address, servername: address.host }) : connectTcp(address);
+    const socket: Socket =
+      node.protocol === 'rediss:' ? connectTls({ ...address, servername: address.host }) : connectTcp(address);
     socket.setTimeout(TIMEOUT_MS, () => fail('it did not answer'));
     socket.on('error', (error) => fail(error.message));
     let answer = '';
@@ -47,6 +48,13 @@ function tell(node: URL, command: readonly string[]): Promise<void> {
         resolve();
       }
     });
-    socket.write(commands.map((parts) => `*${parts.length}\r\n${parts.map((part) => `$${Buffer.byteLength(part)}\r\n${part}\r\n`).join('')}`).join(''));
+    socket.write(
+      commands
+        .map(
+          (parts) =>
+            `*${parts.length}\r\n${parts.map((part) => `$${Buffer.byteLength(part)}\r\n${part}\r\n`).join('')}`,
+        )
+        .join(''),
+    );
   });
 }

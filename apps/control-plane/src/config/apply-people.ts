@@ -31,7 +31,12 @@ export async function everybody(people: PersonAccountStore): Promise<PersonAccou
 }
 
 /** What declared people change. `config` is the one that they will live in. */
-export function planPeople(declared: readonly DeclaredUser[], there: readonly PersonAccount[], config: Pick<ConfigSnapshot, 'workspaces'>, prune: boolean): PeoplePlan {
+export function planPeople(
+  declared: readonly DeclaredUser[],
+  there: readonly PersonAccount[],
+  config: Pick<ConfigSnapshot, 'workspaces'>,
+  prune: boolean,
+): PeoplePlan {
   const steps: Step[] = [];
   const shown: PlatformChange[] = [];
   const faults: FieldFault[] = [];
@@ -42,14 +47,21 @@ export function planPeople(declared: readonly DeclaredUser[], there: readonly Pe
     if (named.has(email)) faults.push({ path: `users.${i}.email`, message: `${email} is declared twice` });
     named.add(email);
     for (const slug of Object.keys(user.roles)) {
-      if (!Object.hasOwn(config.workspaces, slug)) faults.push({ path: `users.${i}.roles.${slug}`, message: `there is no workspace ${slug}` });
+      if (!Object.hasOwn(config.workspaces, slug))
+        faults.push({ path: `users.${i}.roles.${slug}`, message: `there is no workspace ${slug}` });
     }
     const old = byEmail.get(email);
     if (old !== undefined) {
       if (isDeepStrictEqual({ ...old.roles }, user.roles)) return;
       steps.push({ action: 'update', user, old });
-      shown.push({ table: 'users', id: email, action: 'update', fields: diffValues({ roles: { ...old.roles } }, { roles: user.roles }) });
-    } else if (user.password === undefined) faults.push({ path: `users.${i}.password`, message: `${email} is new and needs one` });
+      shown.push({
+        table: 'users',
+        id: email,
+        action: 'update',
+        fields: diffValues({ roles: { ...old.roles } }, { roles: user.roles }),
+      });
+    } else if (user.password === undefined)
+      faults.push({ path: `users.${i}.password`, message: `${email} is new and needs one` });
     else {
       steps.push({ action: 'create', user: { ...user, email, password: user.password } });
       shown.push({ table: 'users', id: email, action: 'create', fields: [{ path: 'roles', after: user.roles }] });
@@ -62,28 +74,58 @@ export function planPeople(declared: readonly DeclaredUser[], there: readonly Pe
       shown.push({ table: 'users', id: old.email, action: 'delete', fields: [] });
     }
   }
-  return { steps, shown, undeclared: prune ? [] : undeclared.map(({ email }) => ({ table: 'users', id: email })), faults };
+  return {
+    steps,
+    shown,
+    undeclared: prune ? [] : undeclared.map(({ email }) => ({ table: 'users', id: email })),
+    faults,
+  };
 }
 
 /** Takes the steps one by one. @throws ProblemError 412 when somebody else has changed a person meanwhile. */
-export async function applyPeople(people: PersonAccountStore, plan: PeoplePlan, actor: AuditInput['actor'], passwordCost?: ScryptCost): Promise<void> {
+export async function applyPeople(
+  people: PersonAccountStore,
+  plan: PeoplePlan,
+  actor: AuditInput['actor'],
+  passwordCost?: ScryptCost,
+): Promise<void> {
   for (const step of plan.steps) {
     const id = step.action === 'create' ? randomUUID() : step.old.id;
     const base = { actor, target: { kind: 'users', id } };
     const done = await take(people, step, id, base, passwordCost);
-    if (!done) throw new ProblemError(412, 'Changed in the meantime', { type: 'stale', detail: 'Somebody else has changed a person meanwhile; the configuration itself was applied. Apply again.' });
+    if (!done)
+      throw new ProblemError(412, 'Changed in the meantime', {
+        type: 'stale',
+        detail: 'Somebody else has changed a person meanwhile; the configuration itself was applied. Apply again.',
+      });
   }
 }
 
-async function take(people: PersonAccountStore, step: Step, id: string, base: Pick<AuditInput, 'actor' | 'target'>, cost: ScryptCost | undefined): Promise<boolean> {
+async function take(
+  people: PersonAccountStore,
+  step: Step,
+  id: string,
+  base: Pick<AuditInput, 'actor' | 'target'>,
+  cost: ScryptCost | undefined,
+): Promise<boolean> {
   switch (step.action) {
     case 'create': {
       const { email, roles, password } = step.user;
-      return people.insert({ id, email, roles, passwordHash: await hashPassword(password, cost) }, { ...base, type: 'user.created', after: { roles } });
+      return people.insert(
+        { id, email, roles, passwordHash: await hashPassword(password, cost) },
+        { ...base, type: 'user.created', after: { roles } },
+      );
     }
     case 'update': {
       const { roles } = step.user;
-      return (await people.update({ id, roles }, step.old.version, { ...base, type: 'user.changed', before: { roles: step.old.roles }, after: { roles } })) !== undefined;
+      return (
+        (await people.update({ id, roles }, step.old.version, {
+          ...base,
+          type: 'user.changed',
+          before: { roles: step.old.roles },
+          after: { roles },
+        })) !== undefined
+      );
     }
     case 'delete':
       return people.remove(id, step.old.version, { ...base, type: 'user.deleted', before: { roles: step.old.roles } });

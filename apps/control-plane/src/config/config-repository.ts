@@ -48,7 +48,8 @@ export interface ConfigRepository {
   /** Patches after `version`, in order; undefined when the log does not reach that far back. */
   patchesAfter(version: number): Promise<ConfigPatch[] | undefined>;
   /**
-   * Writes rows, log entry and audit records in one transaction. Slugs of deleted workspaces are remembered with their tenant, and ids of deleted tenants.
+   * Writes rows, log entry and audit records in one transaction. Slugs of deleted workspaces are remembered with
+   * their tenant, and ids of deleted tenants.
    *
    * @throws SlugRetiredError for a workspace whose slug another tenant had.
    * @throws TenantRetiredError for a new tenant by the id of a deleted one.

@@ -26,7 +26,10 @@ export function fieldPath(path: readonly PropertyKey[]): string {
   return path.map(String).join('.');
 }
 
-/** Parses a row strictly; a row whose own id differs from the id it is stored under, or that asks for what is not offered, is a fault too. */
+/**
+ * Parses a row strictly; a row whose own id differs from the id it is stored under, or that asks for what is not
+ * offered, is a fault too.
+ */
 export function parseRow(table: ConfigTable, id: string, value: unknown): { value: unknown } | { faults: RowFault[] } {
   const parsed = CONFIG_ROW[table].safeParse(value);
   if (!parsed.success) {
@@ -34,12 +37,23 @@ export function parseRow(table: ConfigTable, id: string, value: unknown): { valu
   }
   const idField = ID_FIELD[table];
   const own: unknown = Reflect.get(parsed.data, idField);
-  if (own !== id) return { faults: [{ table, id, path: idField, message: `must be ${id}, the name it is stored under` }] };
+  if (own !== id)
+    return { faults: [{ table, id, path: idField, message: `must be ${id}, the name it is stored under` }] };
   const faults = notOffered(table, id, parsed.data);
   return faults.length > 0 ? { faults } : { value: parsed.data };
 }
 
 /** A configuration with nothing in it, to which the rows of the first seed are added. */
 export function emptySnapshot(version: number): ConfigSnapshot {
-  return { version, tenants: {}, workspaces: {}, keys: {}, plans: {}, providers: {}, models: {}, cells: {}, killSwitches: {} };
+  return {
+    version,
+    tenants: {},
+    workspaces: {},
+    keys: {},
+    plans: {},
+    providers: {},
+    models: {},
+    cells: {},
+    killSwitches: {},
+  };
 }

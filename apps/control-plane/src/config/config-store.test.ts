@@ -29,7 +29,11 @@ function randomChange(random: () => number, snapshot: ConfigSnapshot): RowChange
   if (pick < 0.3 && snapshot.killSwitches[id] !== undefined) return { table: 'killSwitches', id };
   if (pick < 0.6) return { table: 'killSwitches', id, value: { id, scope: 'all', message: `because ${random()}` } };
   const workspace = snapshot.workspaces['acme-prod'];
-  return { table: 'workspaces', id: 'acme-prod', value: { ...workspace, override: { maxPoolSharePercent: 1 + Math.floor(random() * 100) } } };
+  return {
+    table: 'workspaces',
+    id: 'acme-prod',
+    value: { ...workspace, override: { maxPoolSharePercent: 1 + Math.floor(random() * 100) } },
+  };
 }
 
 describe('configuration', () => {
@@ -47,7 +51,9 @@ describe('configuration', () => {
       const from = Math.floor(random() * moments.length);
       const start0 = moments[from];
       if (start0 === undefined) throw new Error('no such moment');
-      const wire = JSON.parse(JSON.stringify(patches.filter((patch) => patch.version > start0.version))) as ConfigPatch[];
+      const wire = JSON.parse(
+        JSON.stringify(patches.filter((patch) => patch.version > start0.version)),
+      ) as ConfigPatch[];
       expect(wire.reduce(applyPatch, start0)).toEqual(store.snapshot());
       expect(store.patchesSince(start0.version)).toEqual(patches.filter((patch) => patch.version > start0.version));
       const again = createConfigStore({ repository });
@@ -59,7 +65,10 @@ describe('configuration', () => {
   it('changes made at once become versions one after the other, none lost', async () => {
     const { store } = await start();
     const make = (i: number): Promise<ConfigPatch> =>
-      store.change({ changes: [{ table: 'killSwitches', id: `k${i}`, value: { id: `k${i}`, scope: 'all', message: 'm' } }], audit: () => [] });
+      store.change({
+        changes: [{ table: 'killSwitches', id: `k${i}`, value: { id: `k${i}`, scope: 'all', message: 'm' } }],
+        audit: () => [],
+      });
     const patches = await Promise.all(Array.from({ length: 10 }, (_, i) => make(i)));
     expect(patches.map((patch) => patch.version)).toEqual(Array.from({ length: 10 }, (_, i) => i + 2));
     expect(Object.keys(store.snapshot().killSwitches)).toHaveLength(10);
@@ -70,7 +79,10 @@ describe('configuration', () => {
     const seen: number[] = [];
     store.subscribe((patch) => seen.push(patch.version));
     await repository.commit({ version: 2, changes: [{ table: 'keys', id: 'acmeKey00001' }] }, []);
-    const patch = await store.change({ changes: [{ table: 'killSwitches', id: 'k', value: { id: 'k', scope: 'all', message: 'm' } }], audit: () => [] });
+    const patch = await store.change({
+      changes: [{ table: 'killSwitches', id: 'k', value: { id: 'k', scope: 'all', message: 'm' } }],
+      audit: () => [],
+    });
     expect(patch.version).toBe(3);
     expect(seen).toEqual([2, 3]);
     expect(store.snapshot().keys['acmeKey00001']).toBeUndefined();
@@ -86,7 +98,9 @@ describe('configuration', () => {
   it('a seed that contradicts itself is refused with the field, and one that is there stays', async () => {
     const seed = demoSeed();
     const broken = { ...seed, tenants: seed.tenants.map((tenant) => ({ ...tenant, plan: 'gone' })) };
-    await expect(seedConfig({ repository: createMemoryConfigRepository(), clock: systemClock }, broken)).rejects.toThrow('tenants.0.plan: there is no plan gone');
+    await expect(
+      seedConfig({ repository: createMemoryConfigRepository(), clock: systemClock }, broken),
+    ).rejects.toThrow('tenants.0.plan: there is no plan gone');
     const { repository } = await start();
     expect(await seedConfig({ repository, clock: systemClock }, broken)).toBe(false);
   });

@@ -1,7 +1,13 @@
 import { applyPatch, type ConfigPatch, type ConfigSnapshot, type ConfigTable } from '@sluice/contracts';
 import { ProblemError } from '@sluice/service-kit';
 import { emptySnapshot, parseRow, type RowFault } from './config-rows.ts';
-import { SlugRetiredError, TenantRetiredError, VersionTakenError, type AuditInput, type ConfigRepository } from './config-repository.ts';
+import {
+  SlugRetiredError,
+  TenantRetiredError,
+  VersionTakenError,
+  type AuditInput,
+  type ConfigRepository,
+} from './config-repository.ts';
 import { findFaults } from './find-faults.ts';
 import { findTransitionFaults } from './find-transition-faults.ts';
 
@@ -10,7 +16,10 @@ export interface RowChange {
   readonly id: string;
   /** Absent deletes. */
   readonly value?: unknown;
-  /** The version that the writer has seen, or that there is none; 412 when the row has moved on. Absent writes whatever is there. */
+  /**
+   * The version that the writer has seen, or that there is none; 412 when the row has moved on. Absent writes
+   * whatever is there.
+   */
   readonly ifVersion?: number | 'absent';
 }
 
@@ -33,7 +42,8 @@ export interface ConfigStore {
   /**
    * Applies all changes or none, as one new version.
    *
-   * @throws ProblemError 400 with field paths, 404 for deleting what is not there, 409 for deleting what others use, 412 with both versions, 503 without the database.
+   * @throws ProblemError 400 with field paths, 404 for deleting what is not there, 409 for deleting what others
+   * use, 412 with both versions, 503 without the database.
    */
   change(request: ChangeRequest): Promise<ConfigPatch>;
   /** Patches after `since`; undefined when memory does not reach that far back and a whole snapshot is due. */
@@ -56,7 +66,11 @@ export function createConfigStore(deps: { repository: ConfigRepository; patchesK
   let last: Promise<unknown> = Promise.resolve();
 
   function snapshot(): ConfigSnapshot {
-    if (current === undefined) throw new ProblemError(503, 'No configuration yet', { type: 'no-configuration', detail: 'The database has not answered since this process started.' });
+    if (current === undefined)
+      throw new ProblemError(503, 'No configuration yet', {
+        type: 'no-configuration',
+        detail: 'The database has not answered since this process started.',
+      });
     return current;
   }
 
@@ -83,11 +97,18 @@ export function createConfigStore(deps: { repository: ConfigRepository; patchesK
     if (doubtful) await catchUp();
     const before = snapshot();
     const { ifConfigVersion } = request;
-    if (ifConfigVersion !== undefined && ifConfigVersion !== before.version) throw stale(ifConfigVersion, before.version);
-    const patch: ConfigPatch = { version: before.version + 1, changes: request.changes.map((change) => prepare(change)) };
+    if (ifConfigVersion !== undefined && ifConfigVersion !== before.version)
+      throw stale(ifConfigVersion, before.version);
+    const patch: ConfigPatch = {
+      version: before.version + 1,
+      changes: request.changes.map((change) => prepare(change)),
+    };
     const after = applyPatch(before, patch);
     const faults = [...findTransitionFaults(before, after, request.changes), ...findFaults(after)];
-    if (faults.length > 0) throw request.changes.every(({ value }) => value === undefined) ? inUse(faults) : invalid(faults, request.changes);
+    if (faults.length > 0)
+      throw request.changes.every(({ value }) => value === undefined)
+        ? inUse(faults)
+        : invalid(faults, request.changes);
     await deps.repository.commit(patch, request.audit(before));
     accept(after, patch);
     return patch;
@@ -95,7 +116,8 @@ export function createConfigStore(deps: { repository: ConfigRepository; patchesK
 
   function prepare({ table, id, value, ifVersion }: RowChange): ConfigPatch['changes'][number] {
     const at = rowVersions.get(rowKey(table, id));
-    if (ifVersion === 'absent' ? at !== undefined : ifVersion !== undefined && ifVersion !== at) throw stale(ifVersion ?? 'absent', at);
+    if (ifVersion === 'absent' ? at !== undefined : ifVersion !== undefined && ifVersion !== at)
+      throw stale(ifVersion ?? 'absent', at);
     if (value === undefined) {
       if (at === undefined) throw new ProblemError(404, 'Not found');
       return { table, id };
@@ -133,7 +155,8 @@ export function createConfigStore(deps: { repository: ConfigRepository; patchesK
       if (stored.version === 0) return;
       let next = emptySnapshot(stored.version);
       const changes = stored.rows.map(({ table, id, value }) => ({ table, id, value }));
-      if (changes.length > 0) next = { ...applyPatch({ ...next, version: stored.version - 1 }, { version: stored.version, changes }) };
+      if (changes.length > 0)
+        next = { ...applyPatch({ ...next, version: stored.version - 1 }, { version: stored.version, changes }) };
       current = next;
       rowVersions = new Map(stored.rows.map((row) => [rowKey(row.table, row.id), row.version]));
       patches = [];
@@ -160,7 +183,11 @@ const rowKey = (table: ConfigTable, id: string): string => `${table}/${id}`;
 
 function stale(seen: number | 'absent', at: number | undefined): ProblemError {
   if (seen === 'absent') {
-    return new ProblemError(412, 'It exists already', { type: 'stale', detail: `It is there at version ${at}; it was to be made anew.`, headers: { etag: `"${at}"` } });
+    return new ProblemError(412, 'It exists already', {
+      type: 'stale',
+      detail: `It is there at version ${at}; it was to be made anew.`,
+      headers: { etag: `"${at}"` },
+    });
   }
   const now = at === undefined ? 'it does not exist any more' : `it is at version ${at}`;
   return new ProblemError(412, 'Changed in the meantime', {
@@ -181,7 +208,9 @@ function inUse(faults: readonly RowFault[]): ProblemError {
   return new ProblemError(409, 'It is in use', {
     type: 'in-use',
     detail: `Used by ${named}${users.length > 10 ? ` and ${users.length - 10} more` : ''}. Change or remove those first.`,
-    errors: faults.slice(0, FAULTS_TOLD).map((fault) => ({ path: `${fault.table}.${fault.id}.${fault.path}`, message: fault.message })),
+    errors: faults
+      .slice(0, FAULTS_TOLD)
+      .map((fault) => ({ path: `${fault.table}.${fault.id}.${fault.path}`, message: fault.message })),
   });
 }
 
@@ -191,16 +220,39 @@ function invalid(faults: readonly RowFault[], changes: readonly { table: ConfigT
   return new ProblemError(400, 'The change is not possible', {
     type: 'invalid-configuration',
     ...(faults.length > FAULTS_TOLD ? { detail: `${faults.length - FAULTS_TOLD} more faults are not told.` } : {}),
-    errors: faults.slice(0, FAULTS_TOLD).map((fault) => ({ path: own(fault) ? fault.path : `${fault.table}.${fault.id}.${fault.path}`, message: fault.message })),
+    errors: faults.slice(0, FAULTS_TOLD).map((fault) => ({
+      path: own(fault) ? fault.path : `${fault.table}.${fault.id}.${fault.path}`,
+      message: fault.message,
+    })),
   });
 }
 
 function slugRetired(slug: string, changes: readonly { table: ConfigTable; id: string }[]): ProblemError {
-  return invalid([{ table: 'workspaces', id: slug, path: 'slug', message: `${slug} belonged to another tenant's workspace, whose usage is kept under it; choose another` }], changes);
+  return invalid(
+    [
+      {
+        table: 'workspaces',
+        id: slug,
+        path: 'slug',
+        message: `${slug} belonged to another tenant's workspace, whose usage is kept under it; choose another`,
+      },
+    ],
+    changes,
+  );
 }
 
 function tenantRetired(id: string, changes: readonly { table: ConfigTable; id: string }[]): ProblemError {
-  return invalid([{ table: 'tenants', id, path: 'id', message: `${id} belonged to a tenant that was deleted, whose usage is kept under it; choose another` }], changes);
+  return invalid(
+    [
+      {
+        table: 'tenants',
+        id,
+        path: 'id',
+        message: `${id} belonged to a tenant that was deleted, whose usage is kept under it; choose another`,
+      },
+    ],
+    changes,
+  );
 }
 
 function unavailable(cause: unknown): ProblemError {

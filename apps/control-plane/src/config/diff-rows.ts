@@ -9,7 +9,10 @@ export interface FieldChange {
 
 const MAX_FIELDS = 50;
 
-/** Where two values differ, by path (`policy.limits.requests.burst`); objects are compared field by field, lists as wholes. */
+/**
+ * Where two values differ, by path (`policy.limits.requests.burst`); objects are compared field by field, lists as
+ * wholes.
+ */
 export function diffValues(before: unknown, after: unknown): FieldChange[] {
   const found: FieldChange[] = [];
   walk(before, after, [], found);
@@ -19,10 +22,15 @@ export function diffValues(before: unknown, after: unknown): FieldChange[] {
 function walk(before: unknown, after: unknown, path: readonly string[], found: FieldChange[]): void {
   if (isDeepStrictEqual(before, after)) return;
   if (isPlain(before) && isPlain(after)) {
-    for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) walk(before[name], after[name], [...path, name], found);
+    for (const name of new Set([...Object.keys(before), ...Object.keys(after)]))
+      walk(before[name], after[name], [...path, name], found);
     return;
   }
-  found.push({ path: path.join('.'), ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) });
+  found.push({
+    path: path.join('.'),
+    ...(before === undefined ? {} : { before }),
+    ...(after === undefined ? {} : { after }),
+  });
 }
 
 function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {

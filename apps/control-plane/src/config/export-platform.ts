@@ -18,12 +18,16 @@ export function exportPlatform(config: ConfigSnapshot, people: readonly PersonAc
     tenants: rowsOf(config.tenants).map((row) => withoutDefaults(CONFIG_ROW.tenants, withoutDerived(row))),
     workspaces: rowsOf(config.workspaces).map((row) => withoutDefaults(CONFIG_ROW.workspaces, row)),
     keys: rowsOf(config.keys).map(({ digest: _digest, createdAt: _createdAt, ...row }) => row),
-    users: people.map(({ email, roles }) => ({ email, roles: { ...roles } })).sort((a, b) => (a.email < b.email ? -1 : 1)),
+    users: people
+      .map(({ email, roles }) => ({ email, roles: { ...roles } }))
+      .sort((a, b) => (a.email < b.email ? -1 : 1)),
   };
 }
 
 function rowsOf<T>(table: Readonly<Record<string, T>>): T[] {
-  return Object.keys(table).toSorted().map((id) => table[id] as T);
+  return Object.keys(table)
+    .toSorted()
+    .map((id) => table[id] as T);
 }
 
 /** The row without fields that the schema fills in with the same value. */
@@ -36,13 +40,20 @@ function withoutDefaults<T extends object>(schema: z.ZodType<T>, row: T): T {
 
 const DEEPEST = 3;
 
-function prune(at: Record<string, unknown>, root: Record<string, unknown>, schema: z.ZodType, whole: object, depth: number): void {
+function prune(
+  at: Record<string, unknown>,
+  root: Record<string, unknown>,
+  schema: z.ZodType,
+  whole: object,
+  depth: number,
+): void {
   for (const name of Object.keys(at)) {
     const value = at[name];
     delete at[name];
     const parsed = schema.safeParse(root);
     if (parsed.success && isDeepStrictEqual(parsed.data, whole)) continue;
     at[name] = value;
-    if (depth < DEEPEST && typeof value === 'object' && value !== null && !Array.isArray(value)) prune(value as Record<string, unknown>, root, schema, whole, depth + 1);
+    if (depth < DEEPEST && typeof value === 'object' && value !== null && !Array.isArray(value))
+      prune(value as Record<string, unknown>, root, schema, whole, depth + 1);
   }
 }

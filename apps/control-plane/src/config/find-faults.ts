@@ -19,22 +19,33 @@ import { fieldPath, type RowFault } from './config-rows.ts';
 type Report = (path: string, message: string) => void;
 
 /**
- * Everything in a configuration that points at nothing or cannot be: dangling references, a chain that names the same
- * place twice, a workspace whose plan and overrides do not fit together or leave nothing that could serve it. Chains cannot
- * loop, because an entry names a provider and never another chain; successors of models can, and are refused.
+ * Everything in a configuration that points at nothing or cannot be: dangling references, a chain that names the
+ * same place twice, a workspace whose plan and overrides do not fit together or leave nothing that could serve it.
+ * Chains cannot loop, because an entry names a provider and never another chain; successors of models can, and are
+ * refused.
  */
 export function findFaults(config: ConfigSnapshot): RowFault[] {
   const faults: RowFault[] = [];
-  const reporter = (table: ConfigTable, id: string): Report => (path, message) => faults.push({ table, id, path, message });
-  for (const row of Object.values(config.tenants)) need(config.plans, row.plan, 'plan', 'plan', reporter('tenants', row.id));
+  const reporter =
+    (table: ConfigTable, id: string): Report =>
+    (path, message) =>
+      faults.push({ table, id, path, message });
+  for (const row of Object.values(config.tenants))
+    need(config.plans, row.plan, 'plan', 'plan', reporter('tenants', row.id));
   for (const id of exportTenants(config)) {
-    if (!EXPORTABLE_TENANT_ID.test(id)) reporter('tenants', id)('id', 'cannot name an export queue, and its policy has auditExport: it must be 1 to 63 letters, digits, hyphens or underscores');
+    if (!EXPORTABLE_TENANT_ID.test(id))
+      reporter('tenants', id)(
+        'id',
+        'cannot name an export queue, and its policy has auditExport: it must be 1 to 63 letters, digits, hyphens or underscores',
+      );
   }
   for (const row of Object.values(config.cells)) {
     const report = reporter('cells', row.id);
     if (row.tenant !== undefined) need(config.tenants, row.tenant, 'tenant', 'tenant', report);
-    if (row.kind === 'dedicated' && row.tenant === undefined) report('tenant', 'must name the one tenant that a dedicated cell serves');
-    if (row.kind === 'shared' && row.tenant !== undefined) report('tenant', 'must be absent: a shared cell serves every tenant');
+    if (row.kind === 'dedicated' && row.tenant === undefined)
+      report('tenant', 'must name the one tenant that a dedicated cell serves');
+    if (row.kind === 'shared' && row.tenant !== undefined)
+      report('tenant', 'must be absent: a shared cell serves every tenant');
   }
   for (const slug of Object.keys(config.workspaces)) checkWorkspace(config, slug, reporter('workspaces', slug));
   for (const row of Object.values(config.keys)) {
@@ -47,7 +58,8 @@ export function findFaults(config: ConfigSnapshot): RowFault[] {
     checkRouting(config, row.policy.routing, 'policy.routing', report);
     checkModelRules(config, row.policy.routing, 'policy.routing', report);
     checkAllowedProviders(config, row.policy.dataRules.allowedProviders, 'policy.dataRules', report);
-    for (const model of Object.keys(row.priceBook.prices)) need(config.models, model, 'model', `priceBook.prices.${model}`, report);
+    for (const model of Object.keys(row.priceBook.prices))
+      need(config.models, model, 'model', `priceBook.prices.${model}`, report);
   }
   for (const id of Object.keys(config.providers)) checkProvider(config, id, reporter('providers', id));
   for (const id of Object.keys(config.models)) checkModel(config, id, reporter('models', id));
@@ -67,14 +79,16 @@ function checkWorkspace(config: ConfigSnapshot, slug: string, report: Report): v
   const tenant = need(config.tenants, row.tenant, 'tenant', 'tenant', report) ? config.tenants[row.tenant] : undefined;
   if (need(config.cells, row.cellId, 'cell', 'cellId', report)) {
     const cell = config.cells[row.cellId];
-    if (cell?.kind === 'dedicated' && cell.tenant !== row.tenant) report('cellId', `cell ${row.cellId} is dedicated to ${cell.tenant === undefined ? 'nobody' : 'another tenant'}`);
+    if (cell?.kind === 'dedicated' && cell.tenant !== row.tenant)
+      report('cellId', `cell ${row.cellId} is dedicated to ${cell.tenant === undefined ? 'nobody' : 'another tenant'}`);
   }
   checkRouting(config, row.override.routing ?? {}, 'override.routing', report);
   checkAllowedProviders(config, row.override.dataRules?.allowedProviders, 'override.dataRules', report);
   const plan = tenant === undefined ? undefined : config.plans[tenant.plan];
   if (plan === undefined) return;
   const merged = mergeWith(plan.policy, row.override);
-  if (Array.isArray(merged)) for (const fault of merged) report(`override.${fault.path}`, `${fault.message} (together with plan ${plan.id})`);
+  if (Array.isArray(merged))
+    for (const fault of merged) report(`override.${fault.path}`, `${fault.message} (together with plan ${plan.id})`);
   else checkEffective(config, row, merged, report);
 }
 
@@ -83,18 +97,29 @@ function checkEffective(config: ConfigSnapshot, row: Workspace, { routing, dataR
   row.override.routing?.chain?.forEach((entry, i) => {
     const credential = config.providers[entry.provider]?.credentials.find(({ id }) => id === entry.credential);
     if (credential?.tenants !== undefined && !credential.tenants.includes(row.tenant)) {
-      report(`override.routing.chain.${i}.credential`, `credential ${credential.id} of provider ${entry.provider} belongs to other tenants`);
+      report(
+        `override.routing.chain.${i}.credential`,
+        `credential ${credential.id} of provider ${entry.provider} belongs to other tenants`,
+      );
     }
   });
   if (row.override.routing !== undefined) checkModelRules(config, routing, 'override.routing', report);
   const { allowedProviders, regions } = dataRules;
   const known = routing.chain.filter(({ provider }) => Object.hasOwn(config.providers, provider));
   // What points at nothing is told already.
-  if (known.length < routing.chain.length || allowedProviders?.some((provider) => !Object.hasOwn(config.providers, provider)) === true) return;
+  if (
+    known.length < routing.chain.length ||
+    allowedProviders?.some((provider) => !Object.hasOwn(config.providers, provider)) === true
+  )
+    return;
   const allowed = known.filter(({ provider }) => allowedProviders?.includes(provider) ?? true);
-  if (allowed.length === 0) report('override.dataRules.allowedProviders', 'allows no provider of the chain, so that nothing could be served');
+  if (allowed.length === 0)
+    report('override.dataRules.allowedProviders', 'allows no provider of the chain, so that nothing could be served');
   else if (!allowed.some(({ provider }) => regions?.includes(config.providers[provider]?.region ?? '') ?? true)) {
-    report('override.dataRules.regions', `no provider of the chain that is allowed is in one of these regions: ${regions?.join(', ')}`);
+    report(
+      'override.dataRules.regions',
+      `no provider of the chain that is allowed is in one of these regions: ${regions?.join(', ')}`,
+    );
   }
 }
 
@@ -126,7 +151,11 @@ function checkRouting(config: ConfigSnapshot, routing: Partial<Routing>, path: s
   routing.chain?.forEach((entry, i) => {
     const at = `${path}.chain.${i}`;
     checkChainEntry(config, entry, at, report);
-    const place = JSON.stringify([entry.provider, entry.model ?? null, entry.credential ?? onlyCredential(config, entry.provider) ?? null]);
+    const place = JSON.stringify([
+      entry.provider,
+      entry.model ?? null,
+      entry.credential ?? onlyCredential(config, entry.provider) ?? null,
+    ]);
     const first = seen.get(place);
     if (first === undefined) seen.set(place, i);
     else report(at, `is the same place as entry ${first}`);
@@ -138,8 +167,10 @@ function checkRouting(config: ConfigSnapshot, routing: Partial<Routing>, path: s
     if (wish.model !== undefined) need(config.models, wish.model, 'model', `${path}.features.${feature}.model`, report);
   }
   routing.allowModels?.forEach((model, i) => need(config.models, model, 'model', `${path}.allowModels.${i}`, report));
-  if (routing.budgetDowngrade !== undefined) need(config.models, routing.budgetDowngrade.model, 'model', `${path}.budgetDowngrade.model`, report);
-  if (routing.defaultModel !== undefined) need(config.models, routing.defaultModel, 'model', `${path}.defaultModel`, report);
+  if (routing.budgetDowngrade !== undefined)
+    need(config.models, routing.budgetDowngrade.model, 'model', `${path}.budgetDowngrade.model`, report);
+  if (routing.defaultModel !== undefined)
+    need(config.models, routing.defaultModel, 'model', `${path}.defaultModel`, report);
 }
 
 /** Naming the only credential of a provider is naming the same place as leaving it out. */
@@ -152,15 +183,23 @@ function checkChainEntry(config: ConfigSnapshot, entry: ChainEntry, path: string
   const known = need(config.providers, entry.provider, 'provider', `${path}.provider`, report);
   if (entry.model !== undefined && need(config.models, entry.model, 'model', `${path}.model`, report)) {
     const offered = config.models[entry.model]?.offers.some((offer) => offer.provider === entry.provider);
-    if (known && offered !== true) report(`${path}.model`, `provider ${entry.provider} does not offer model ${entry.model}`);
+    if (known && offered !== true)
+      report(`${path}.model`, `provider ${entry.provider} does not offer model ${entry.model}`);
   }
   if (entry.credential === undefined || !known) return;
   const held = config.providers[entry.provider]?.credentials.some((credential) => credential.id === entry.credential);
   if (held !== true) report(`${path}.credential`, `provider ${entry.provider} has no credential ${entry.credential}`);
 }
 
-function checkAllowedProviders(config: ConfigSnapshot, allowed: readonly string[] | undefined, path: string, report: Report): void {
-  allowed?.forEach((provider, i) => need(config.providers, provider, 'provider', `${path}.allowedProviders.${i}`, report));
+function checkAllowedProviders(
+  config: ConfigSnapshot,
+  allowed: readonly string[] | undefined,
+  path: string,
+  report: Report,
+): void {
+  allowed?.forEach((provider, i) =>
+    need(config.providers, provider, 'provider', `${path}.allowedProviders.${i}`, report),
+  );
 }
 
 function checkProvider(config: ConfigSnapshot, id: string, report: Report): void {
@@ -169,29 +208,36 @@ function checkProvider(config: ConfigSnapshot, id: string, report: Report): void
   if (provider !== undefined) {
     checkHealthProbe(config, provider, report);
     const { username, password } = new URL(provider.baseUrl);
-    if (username !== '' || password !== '') report('baseUrl', 'must not hold a user or password; give a credential a secret instead');
+    if (username !== '' || password !== '')
+      report('baseUrl', 'must not hold a user or password; give a credential a secret instead');
   }
   provider?.credentials.forEach((credential, i) => {
     const at = `credentials.${i}`;
     if (ids.has(credential.id)) report(`${at}.id`, `credential ${credential.id} is there twice`);
     ids.add(credential.id);
     credential.tenants?.forEach((tenant, j) => need(config.tenants, tenant, 'tenant', `${at}.tenants.${j}`, report));
-    if ((credential.reserved?.slots ?? 0) > credential.slots) report(`${at}.reserved.slots`, 'must not exceed the slots of the credential');
+    if ((credential.reserved?.slots ?? 0) > credential.slots)
+      report(`${at}.reserved.slots`, 'must not exceed the slots of the credential');
   });
 }
 
 function checkHealthProbe(config: ConfigSnapshot, { id, healthProbe, credentials }: Provider, report: Report): void {
   if (healthProbe === undefined) return;
   const { model } = healthProbe;
-  if (need(config.models, model, 'model', 'healthProbe.model', report) && config.models[model]?.offers.some((offer) => offer.provider === id) !== true) {
+  if (
+    need(config.models, model, 'model', 'healthProbe.model', report) &&
+    config.models[model]?.offers.some((offer) => offer.provider === id) !== true
+  ) {
     report('healthProbe.model', `provider ${id} does not offer model ${model}`);
   }
-  if (credentials.every(({ tenants }) => tenants !== undefined)) report('healthProbe', 'needs a credential that does not belong to single tenants');
+  if (credentials.every(({ tenants }) => tenants !== undefined))
+    report('healthProbe', 'needs a credential that does not belong to single tenants');
 }
 
 function checkModel(config: ConfigSnapshot, id: string, report: Report): void {
   const model = config.models[id];
-  if (id === AUTO_MODEL) report('id', `${AUTO_MODEL} is what callers name to let the learned policy choose; no model may have this name`);
+  if (id === AUTO_MODEL)
+    report('id', `${AUTO_MODEL} is what callers name to let the learned policy choose; no model may have this name`);
   const providers = new Set<string>();
   model?.offers.forEach((offer, i) => {
     need(config.providers, offer.provider, 'provider', `offers.${i}.provider`, report);
@@ -201,7 +247,11 @@ function checkModel(config: ConfigSnapshot, id: string, report: Report): void {
   const successor = model?.retirement?.successor;
   if (successor === undefined || !need(config.models, successor, 'model', 'retirement.successor', report)) return;
   const passed = new Set<string>();
-  for (let next: string | undefined = successor; next !== undefined && !passed.has(next); next = config.models[next]?.retirement?.successor) {
+  for (
+    let next: string | undefined = successor;
+    next !== undefined && !passed.has(next);
+    next = config.models[next]?.retirement?.successor
+  ) {
     passed.add(next);
     if (next === id) report('retirement.successor', `leads back to ${id}`);
   }

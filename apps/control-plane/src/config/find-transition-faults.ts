@@ -3,11 +3,15 @@ import type { ConfigSnapshot, ConfigTable } from '@sluice/contracts';
 import type { RowFault } from './config-rows.ts';
 
 /**
- * What may never become of a row, whatever the configuration is as a whole: a workspace keeps its UUID, by which providers
- * know it, and its tenant, whose ledger rows carry its slug; prices of a version stay, because what was billed must stay
- * explainable; a key stays in its workspace.
+ * What may never become of a row, whatever the configuration is as a whole: a workspace keeps its UUID, by which
+ * providers know it, and its tenant, whose ledger rows carry its slug; prices of a version stay, because what was
+ * billed must stay explainable; a key stays in its workspace.
  */
-export function findTransitionFaults(before: ConfigSnapshot, after: ConfigSnapshot, changes: readonly { readonly table: ConfigTable; readonly id: string }[]): RowFault[] {
+export function findTransitionFaults(
+  before: ConfigSnapshot,
+  after: ConfigSnapshot,
+  changes: readonly { readonly table: ConfigTable; readonly id: string }[],
+): RowFault[] {
   const faults: RowFault[] = [];
   for (const { table, id } of changes) {
     const report = (path: string, message: string): void => void faults.push({ table, id, path, message });
@@ -28,7 +32,13 @@ function workspace(old: Row<'workspaces'>, next: Row<'workspaces'>, report: Repo
 }
 
 function prices(old: Row<'plans'>, next: Row<'plans'>, report: Report): void {
-  if (old === undefined || next === undefined || isDeepStrictEqual(old.priceBook, next.priceBook) || next.priceBook.version > old.priceBook.version) return;
+  if (
+    old === undefined ||
+    next === undefined ||
+    isDeepStrictEqual(old.priceBook, next.priceBook) ||
+    next.priceBook.version > old.priceBook.version
+  )
+    return;
   report('priceBook.version', `must be above ${old.priceBook.version}, because prices of a version never change`);
 }
 

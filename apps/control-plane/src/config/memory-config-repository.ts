@@ -1,5 +1,12 @@
 import type { ConfigPatch, Workspace } from '@sluice/contracts';
-import { SlugRetiredError, TenantRetiredError, VersionTakenError, type AuditInput, type ConfigRepository, type StoredRow } from './config-repository.ts';
+import {
+  SlugRetiredError,
+  TenantRetiredError,
+  VersionTakenError,
+  type AuditInput,
+  type ConfigRepository,
+  type StoredRow,
+} from './config-repository.ts';
 
 /** A repository without a database, for tests; it also shows what was audited, and can be made to fail. */
 export interface MemoryConfigRepository extends ConfigRepository {
@@ -42,7 +49,8 @@ export function createMemoryConfigRepository(): MemoryConfigRepository {
         }
         if (table !== 'workspaces') continue;
         const owner = retired.get(id);
-        if (value !== undefined && owner !== undefined && owner !== (value as Workspace).tenant) throw new SlugRetiredError(id);
+        if (value !== undefined && owner !== undefined && owner !== (value as Workspace).tenant)
+          throw new SlugRetiredError(id);
         const old = rows.get(`workspaces/${id}`);
         if (value === undefined && old !== undefined) retired.set(id, (old.value as Workspace).tenant);
       }

@@ -75,7 +75,12 @@ export function planPlatform(planning: Planning): PlatformPlan {
       changes.push({ table, id, value: made.row });
       const fields = diffValues(shownRow(table, old), shownRow(table, made.row));
       // What is not shown of a row is its secrets.
-      shown.push({ table, id, action: old === undefined ? 'create' : 'update', fields: fields.length > 0 ? fields : [{ path: 'credentials', after: 'another stored secret' }] });
+      shown.push({
+        table,
+        id,
+        action: old === undefined ? 'create' : 'update',
+        fields: fields.length > 0 ? fields : [{ path: 'credentials', after: 'another stored secret' }],
+      });
     });
     for (const id of Object.keys(rows).toSorted()) {
       if (placeOf.has(`${table}/${id}`)) continue;
@@ -91,7 +96,12 @@ export function planPlatform(planning: Planning): PlatformPlan {
 }
 
 /** A declared row as it is stored. */
-function storedRow(table: PlatformTable, input: object, old: unknown, { box, at }: Planning): { row: unknown } | { faults: FieldFault[] } {
+function storedRow(
+  table: PlatformTable,
+  input: object,
+  old: unknown,
+  { box, at }: Planning,
+): { row: unknown } | { faults: FieldFault[] } {
   switch (table) {
     case 'providers': {
       const sealed = sealProvider(input as ProviderInput, old as Provider | undefined, box);
@@ -110,11 +120,18 @@ function storedRow(table: PlatformTable, input: object, old: unknown, { box, at 
   }
 }
 
-function storedKey({ key, ...rest }: NonNullable<PlatformDocument['keys']>[number], old: ApiKeyRecord | undefined, at: string): { row: ApiKeyRecord } | { faults: FieldFault[] } {
-  if (key === undefined && old === undefined) return { faults: [{ path: 'key', message: `there is no key ${rest.keyId}; give the whole key to make it` }] };
-  if (key !== undefined && parseApiKey(key)?.keyId !== rest.keyId) return { faults: [{ path: 'keyId', message: 'must be the id that the key holds' }] };
+function storedKey(
+  { key, ...rest }: NonNullable<PlatformDocument['keys']>[number],
+  old: ApiKeyRecord | undefined,
+  at: string,
+): { row: ApiKeyRecord } | { faults: FieldFault[] } {
+  if (key === undefined && old === undefined)
+    return { faults: [{ path: 'key', message: `there is no key ${rest.keyId}; give the whole key to make it` }] };
+  if (key !== undefined && parseApiKey(key)?.keyId !== rest.keyId)
+    return { faults: [{ path: 'keyId', message: 'must be the id that the key holds' }] };
   const digest = key === undefined ? (old?.digest ?? '') : digestOf(key);
-  if (old !== undefined && old.digest !== digest) return { faults: [{ path: 'key', message: `is not the key that ${rest.keyId} names; rotate it instead` }] };
+  if (old !== undefined && old.digest !== digest)
+    return { faults: [{ path: 'key', message: `is not the key that ${rest.keyId} names; rotate it instead` }] };
   return { row: { ...rest, digest, createdAt: old?.createdAt ?? at } };
 }
 
@@ -127,12 +144,24 @@ function shownRow(table: PlatformTable, row: unknown): unknown {
   return rest;
 }
 
-/** Faults of the configuration as it would be, at the places of the document that cause them; of rows elsewhere by their names. */
-function faultsAfter(before: ConfigSnapshot, changes: readonly RowChange[], placeOf: ReadonlyMap<string, string>): FieldFault[] {
-  const patch = { version: before.version + 1, changes: changes.map(({ table, id, value }) => ({ table, id, ...(value === undefined ? {} : { value }) })) };
+/**
+ * Faults of the configuration as it would be, at the places of the document that cause them; of rows elsewhere by
+ * their names.
+ */
+function faultsAfter(
+  before: ConfigSnapshot,
+  changes: readonly RowChange[],
+  placeOf: ReadonlyMap<string, string>,
+): FieldFault[] {
+  const patch = {
+    version: before.version + 1,
+    changes: changes.map(({ table, id, value }) => ({ table, id, ...(value === undefined ? {} : { value }) })),
+  };
   const after = applyPatch(before, patch);
-  return [...findTransitionFaults(before, after, changes), ...findFaults(after)].map(({ table, id, path, message }) => ({
-    path: `${placeOf.get(`${table}/${id}`) ?? `${table}.${id}`}.${path}`,
-    message,
-  }));
+  return [...findTransitionFaults(before, after, changes), ...findFaults(after)].map(
+    ({ table, id, path, message }) => ({
+      path: `${placeOf.get(`${table}/${id}`) ?? `${table}.${id}`}.${path}`,
+      message,
+    }),
+  );
 }

@@ -10,7 +10,11 @@ type StoredCredential = Provider['credentials'][number];
  * A stored secret never goes to another address than the one it was entered for: who may change the address could else
  * read it there.
  */
-export function sealProvider(input: ProviderInput, old: Provider | undefined, box: SecretBox | undefined): { provider: Provider } | { faults: FieldFault[] } {
+export function sealProvider(
+  input: ProviderInput,
+  old: Provider | undefined,
+  box: SecretBox | undefined,
+): { provider: Provider } | { faults: FieldFault[] } {
   const faults: FieldFault[] = [];
   const credentials = input.credentials.map((credential, i): StoredCredential => {
     const { secret, ...rest } = credential;
@@ -29,7 +33,12 @@ type StoredSecret = NonNullable<StoredCredential['secret']>;
 type Encrypted = Extract<StoredSecret, { kind: 'encrypted' }>;
 
 /** The stored form, or what is wrong. */
-function seal(secret: SecretInput, kept: Encrypted | undefined, box: SecretBox | undefined, sameAddress: boolean): StoredSecret | string {
+function seal(
+  secret: SecretInput,
+  kept: Encrypted | undefined,
+  box: SecretBox | undefined,
+  sameAddress: boolean,
+): StoredSecret | string {
   switch (secret.kind) {
     case 'env':
     case 'file':
@@ -38,7 +47,8 @@ function seal(secret: SecretInput, kept: Encrypted | undefined, box: SecretBox |
       if (kept === undefined) return 'there is no stored secret to keep; enter one, or refer to one by env or file';
       return sameAddress ? kept : "must be entered again, because the provider's address changes";
     case 'entered':
-      if (box === undefined) return 'cannot be stored, because this stack has no data key (SLUICE_DATA_KEY); refer to one by env or file';
+      if (box === undefined)
+        return 'cannot be stored, because this stack has no data key (SLUICE_DATA_KEY); refer to one by env or file';
       if (kept !== undefined && box.open(kept.ciphertext) === secret.value) return kept;
       return { kind: 'encrypted', ciphertext: box.seal(secret.value) };
   }
@@ -52,7 +62,9 @@ function sameOrigin(a: string, b: string): boolean {
 export function maskProvider(provider: Provider): ProviderInput {
   return {
     ...provider,
-    credentials: provider.credentials.map(({ secret, ...rest }) => (secret === undefined ? rest : { ...rest, secret: secret.kind === 'encrypted' ? { kind: 'encrypted' } : secret })),
+    credentials: provider.credentials.map(({ secret, ...rest }) =>
+      secret === undefined ? rest : { ...rest, secret: secret.kind === 'encrypted' ? { kind: 'encrypted' } : secret },
+    ),
   };
 }
 

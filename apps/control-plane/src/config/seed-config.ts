@@ -24,10 +24,16 @@ export async function readSeedFile(path: string): Promise<SeedFile> {
  * @returns whether it was empty.
  * @throws Error when the seed contradicts itself.
  */
-export async function seedConfig(deps: { repository: ConfigRepository; clock: Clock; secretBox?: SecretBox | undefined }, seed: SeedFile): Promise<boolean> {
+export async function seedConfig(
+  deps: { repository: ConfigRepository; clock: Clock; secretBox?: SecretBox | undefined },
+  seed: SeedFile,
+): Promise<boolean> {
   if ((await deps.repository.load()).version !== 0) return false;
   const { patch, faults } = applySeed(seed, new Date(deps.clock.now()).toISOString(), deps.secretBox);
-  if (faults.length > 0) throw new Error(`the seed contradicts itself: ${faults.map(({ path, message }) => `${path}: ${message}`).join('; ')}`);
+  if (faults.length > 0)
+    throw new Error(
+      `the seed contradicts itself: ${faults.map(({ path, message }) => `${path}: ${message}`).join('; ')}`,
+    );
   await deps.repository.commit(patch satisfies ConfigPatch, [
     {
       type: 'config.seeded',

@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import express, { Router, type NextFunction, type Request, type Response } from 'express';
 
-const CSP = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+const CSP =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 const NOT_BUILT =
   '<!doctype html><html lang="en"><meta charset="utf-8"><title>Operator console</title><body style="font:16px system-ui;margin:3rem">' +
   '<h1>The operator console has not been built</h1><p>Run <code>make -C apps/operator-console build</code> and load this page again.</p></body></html>';
@@ -19,7 +20,8 @@ export function serveConsole({ dir }: { dir: string }): Router {
     express.static(dir, {
       index: false,
       redirect: false,
-      setHeaders: (res, path) => res.setHeader('cache-control', path.includes('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache'),
+      setHeaders: (res, path) =>
+        res.setHeader('cache-control', path.includes('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache'),
     }),
   );
   router.get('/*path', (req: Request, res: Response, next: NextFunction) => {

@@ -4,7 +4,11 @@ import { readBatch } from './read-batch.ts';
 import { storeIsolated } from './store-isolated.ts';
 
 /** Keeps anomalies and tells of each new one. */
-export function createAnomalyHandler(deps: { store: Pick<AnomalyStore, 'insert'>; clock: Pick<Clock, 'now'>; onAnomaly?: (anomaly: Anomaly) => void }): EventHandler {
+export function createAnomalyHandler(deps: {
+  store: Pick<AnomalyStore, 'insert'>;
+  clock: Pick<Clock, 'now'>;
+  onAnomaly?: (anomaly: Anomaly) => void;
+}): EventHandler {
   return async (batch) => {
     const { events, failed } = readBatch(Anomaly, batch, deps.clock);
     await storeIsolated(events, failed, async (anomalies) => {

@@ -30,9 +30,15 @@ export function createConsumers(deps: {
 }): Consumers {
   const { ledger, db, clock, consumerFactory, onWatermark, onAnomaly } = deps;
   const byName = {
-    metering: consumerFactory('metering', createMeteringHandler({ ledger, clock, ...(onWatermark && { onWatermark }) })),
+    metering: consumerFactory(
+      'metering',
+      createMeteringHandler({ ledger, clock, ...(onWatermark && { onWatermark }) }),
+    ),
     audit: consumerFactory('audit', createAuditHandler({ store: createAuditStore({ db }), clock })),
-    anomaly: consumerFactory('anomaly', createAnomalyHandler({ store: createAnomalyStore({ db }), clock, ...(onAnomaly && { onAnomaly }) })),
+    anomaly: consumerFactory(
+      'anomaly',
+      createAnomalyHandler({ store: createAnomalyStore({ db }), clock, ...(onAnomaly && { onAnomaly }) }),
+    ),
   };
   const all = Object.values(byName);
   return {

@@ -15,17 +15,43 @@ const BATCH_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 
 
 export function createSpineMetrics(metrics: Metrics): SpineMetrics {
   const queueLabel = boundedLabel();
-  const received = metrics.counter('sluice_consumer_received_total', 'Deliveries that a consumer received', ['consumer']);
+  const received = metrics.counter('sluice_consumer_received_total', 'Deliveries that a consumer received', [
+    'consumer',
+  ]);
   const handled = metrics.counter('sluice_consumer_handled_total', 'Deliveries that a consumer handled', ['consumer']);
-  const failed = metrics.counter('sluice_consumer_failed_total', 'Deliveries that failed; one message may fail several times', ['consumer']);
-  const deadLettered = metrics.counter('sluice_consumer_dead_lettered_total', 'Messages that failed at their last receive', ['consumer']);
-  const seconds = metrics.histogram('sluice_consumer_batch_seconds', 'From the receive of a batch until it is settled', ['consumer'], BATCH_SECONDS);
-  const waiting = metrics.gauge('sluice_queue_depth', 'Messages of a queue, those that are being handled included', ['queue']);
+  const failed = metrics.counter(
+    'sluice_consumer_failed_total',
+    'Deliveries that failed; one message may fail several times',
+    ['consumer'],
+  );
+  const deadLettered = metrics.counter(
+    'sluice_consumer_dead_lettered_total',
+    'Messages that failed at their last receive',
+    ['consumer'],
+  );
+  const seconds = metrics.histogram(
+    'sluice_consumer_batch_seconds',
+    'From the receive of a batch until it is settled',
+    ['consumer'],
+    BATCH_SECONDS,
+  );
+  const waiting = metrics.gauge('sluice_queue_depth', 'Messages of a queue, those that are being handled included', [
+    'queue',
+  ]);
   const dead = metrics.gauge('sluice_dlq_depth', 'Dead letters of a queue', ['queue']);
-  const outboxRows = metrics.gauge('sluice_audit_outbox_rows', 'Audit events that the audit consumer has not stored yet');
+  const outboxRows = metrics.gauge(
+    'sluice_audit_outbox_rows',
+    'Audit events that the audit consumer has not stored yet',
+  );
   const outboxAge = metrics.gauge('sluice_audit_outbox_oldest_seconds', 'Age of the oldest of them');
-  const moved = metrics.counter('sluice_dlq_redriven_total', 'Dead letters that were moved back to their queue', ['queue']);
-  const refused = metrics.counter('sluice_dlq_redrive_refused_total', 'Dead letters that their queue did not take again', ['queue']);
+  const moved = metrics.counter('sluice_dlq_redriven_total', 'Dead letters that were moved back to their queue', [
+    'queue',
+  ]);
+  const refused = metrics.counter(
+    'sluice_dlq_redrive_refused_total',
+    'Dead letters that their queue did not take again',
+    ['queue'],
+  );
   return {
     batch: (consumer, batch) => {
       received.inc({ consumer }, batch.received);
@@ -43,7 +69,8 @@ export function createSpineMetrics(metrics: Metrics): SpineMetrics {
       outboxAge.set(oldestAgeMs / 1000);
     },
     depths: (queues) => {
-      // Export queues come and go: one that was removed leaves no figure behind, and those beyond the label's bound are summed.
+      // Export queues come and go: one that was removed leaves no figure behind, and those beyond the label's bound
+      // are summed.
       waiting.reset();
       dead.reset();
       for (const { name, waiting: own, in_flight, dlq_depth } of queues) {

@@ -1,6 +1,9 @@
 import { sqlState } from '../db/sql-state.ts';
 
-/** SQLSTATE classes that say something about the server or the moment, not about the values: sending again later may help. */
+/**
+ * SQLSTATE classes that say something about the server or the moment, not about the values: sending again later may
+ * help.
+ */
 const OF_THE_MOMENT = new Set(['08', '25', '26', '40', '42', '53', '55', '57', '58', 'XX']);
 
 /**

@@ -1,9 +1,9 @@
 /**
- * Append-only, corrections, and the indexes of a ledger of many millions of rows. What earlier schemas wrote stays as it
- * is: every row of theirs is a call.
+ * Append-only, corrections, and the indexes of a ledger of many millions of rows. What earlier schemas wrote stays
+ * as it is: every row of theirs is a call.
  *
- * `ledger_partition` replaces the function of 0003: rows that a default partition holds of the new month are moved while
- * it is detached, where the guard does not reach.
+ * `ledger_partition` replaces the function of 0003: rows that a default partition holds of the new month are moved
+ * while it is detached, where the guard does not reach.
  */
 export const LEDGER_APPEND_ONLY = `
 alter table ledger add column kind text not null default 'call', add column corrects text, add column reason text;

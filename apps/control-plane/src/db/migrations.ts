@@ -97,11 +97,13 @@ create table ledger_positions (gateway_id text not null, epoch integer not null,
 `;
 
 /** Epochs of gateways are milliseconds of the wall clock. */
-const WIDE_EPOCHS = ['ledger', 'ledger_watermarks', 'ledger_positions'].map((table) => `alter table ${table} alter column epoch type bigint;`).join('\n');
+const WIDE_EPOCHS = ['ledger', 'ledger_watermarks', 'ledger_positions']
+  .map((table) => `alter table ${table} alter column epoch type bigint;`)
+  .join('\n');
 
 /**
- * A row of the outbox stays until the consumer has stored its event, and is published again when that takes too long. What was
- * published before this step is taken for stored.
+ * A row of the outbox stays until the consumer has stored its event, and is published again when that takes too
+ * long. What was published before this step is taken for stored.
  */
 const OUTBOX_CONFIRMED = `
 delete from event_outbox where published_at is not null;

@@ -41,11 +41,19 @@ const HOPELESS = new Set(['28P01', '28000', '3D000']);
  */
 export async function openDatabase(options: OpenDatabaseOptions): Promise<Database> {
   const { url, logger, waitMs = 60_000, maxConnections = 12, clock = systemClock } = options;
-  const pool = new pg.Pool({ connectionString: url, max: maxConnections, connectionTimeoutMillis: 5_000, idleTimeoutMillis: 30_000, statement_timeout: 60_000 });
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: maxConnections,
+    connectionTimeoutMillis: 5_000,
+    idleTimeoutMillis: 30_000,
+    statement_timeout: 60_000,
+  });
   // An idle connection that the server cuts must not end the process; the pool opens another.
   pool.on('error', (error) => logger.warn({ err: error }, 'the database cut an idle connection'));
   // A connection in the middle of a transaction tells of its end itself; the statement that runs on it fails as well.
-  pool.on('connect', (client) => client.on('error', (error) => logger.warn({ err: error }, 'the database cut a connection in use')));
+  pool.on('connect', (client) =>
+    client.on('error', (error) => logger.warn({ err: error }, 'the database cut a connection in use')),
+  );
   try {
     await waitUntilReachable(pool, clock, waitMs, logger);
   } catch (error) {
@@ -68,7 +76,12 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Databa
   };
 }
 
-async function waitUntilReachable(pool: pg.Pool, clock: Pick<Clock, 'monotonic'>, waitMs: number, logger: OpenDatabaseOptions['logger']): Promise<void> {
+async function waitUntilReachable(
+  pool: pg.Pool,
+  clock: Pick<Clock, 'monotonic'>,
+  waitMs: number,
+  logger: OpenDatabaseOptions['logger'],
+): Promise<void> {
   const until = clock.monotonic() + waitMs;
   for (let tries = 1; ; tries += 1) {
     try {
@@ -76,19 +89,29 @@ async function waitUntilReachable(pool: pg.Pool, clock: Pick<Clock, 'monotonic'>
       return;
     } catch (error) {
       const reason = error instanceof Error && error.message !== '' ? error.message : String(codeOf(error) ?? error);
-      if (HOPELESS.has(String(codeOf(error)))) throw new Error(`the database refuses the connection of DATABASE_URL: ${reason}`, { cause: error });
-      if (clock.monotonic() >= until) throw new Error(`the database of DATABASE_URL did not answer within ${waitMs / 1000} s: ${reason}`, { cause: error });
+      if (HOPELESS.has(String(codeOf(error))))
+        throw new Error(`the database refuses the connection of DATABASE_URL: ${reason}`, { cause: error });
+      if (clock.monotonic() >= until)
+        throw new Error(`the database of DATABASE_URL did not answer within ${waitMs / 1000} s: ${reason}`, {
+          cause: error,
+        });
       if (tries === 1) logger.info({ reason }, 'waiting for the database');
       await delay(RETRY_MS);
     }
   }
 }
 
-async function migrate(pool: pg.Pool, steps: readonly Migration[], logger: OpenDatabaseOptions['logger']): Promise<void> {
+async function migrate(
+  pool: pg.Pool,
+  steps: readonly Migration[],
+  logger: OpenDatabaseOptions['logger'],
+): Promise<void> {
   const client = await pool.connect();
   try {
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
-    await client.query('create table if not exists schema_migrations (id text primary key, applied_at timestamptz not null default now())');
+    await client.query(
+      'create table if not exists schema_migrations (id text primary key, applied_at timestamptz not null default now())',
+    );
     const applied = await client.query<{ id: string }>('select id from schema_migrations');
     const known = new Set(applied.rows.map((row) => row.id));
     for (const migration of steps.filter((one) => !known.has(one.id))) {
@@ -101,7 +124,9 @@ async function migrate(pool: pg.Pool, steps: readonly Migration[], logger: OpenD
         await client.query('commit');
       } catch (error) {
         await client.query('rollback');
-        throw new Error(`migration ${migration.id} failed: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+        throw new Error(`migration ${migration.id} failed: ${error instanceof Error ? error.message : String(error)}`, {
+          cause: error,
+        });
       }
       logger.info({ migration: migration.id }, 'changed the database schema');
     }

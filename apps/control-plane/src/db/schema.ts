@@ -1,4 +1,14 @@
-import { bigint, boolean, doublePrecision, integer, jsonb, numeric, pgTable, text, timestamp } from 'drizzle-orm/pg-core';
+import {
+  bigint,
+  boolean,
+  doublePrecision,
+  integer,
+  jsonb,
+  numeric,
+  pgTable,
+  text,
+  timestamp,
+} from 'drizzle-orm/pg-core';
 import { TOKEN_CLASSES, type CallAttempt, type TokenClass } from '@sluice/contracts';
 
 const count = () => bigint({ mode: 'number' }).notNull();
@@ -6,7 +16,10 @@ const instant = () => timestamp({ withTimezone: true, mode: 'string' }).notNull(
 
 /** One column for each token class. */
 function tokens(): Record<`tokens_${TokenClass}`, ReturnType<typeof count>> {
-  return Object.fromEntries(TOKEN_CLASSES.map((name) => [`tokens_${name}`, count()])) as Record<`tokens_${TokenClass}`, ReturnType<typeof count>>;
+  return Object.fromEntries(TOKEN_CLASSES.map((name) => [`tokens_${name}`, count()])) as Record<
+    `tokens_${TokenClass}`,
+    ReturnType<typeof count>
+  >;
 }
 
 /**

@@ -5,7 +5,10 @@ import { join } from 'node:path';
 /** Folder of the PostgreSQL server programs that this machine has installed, by `pg_config`; undefined without them. */
 export function systemPostgresBin(): string | undefined {
   try {
-    const folder = execFileSync('pg_config', ['--bindir'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+    const folder = execFileSync('pg_config', ['--bindir'], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim();
     return existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres')) ? folder : undefined;
   } catch {
     return undefined;
@@ -18,8 +21,8 @@ export function postgresMajor(bin: string): number {
 }
 
 /**
- * Makes a cluster in an empty folder, which its owner may write, and serves it on a port of loopback; without a password,
- * for tests and measurements only.
+ * Makes a cluster in an empty folder, which its owner may write, and serves it on a port of loopback; without a
+ * password, for tests and measurements only.
  */
 export async function serveCluster(deps: {
   readonly bin: string;
@@ -30,8 +33,16 @@ export async function serveCluster(deps: {
 }): Promise<{ stop(): Promise<void> }> {
   const { bin, folder, port, owner, flags } = deps;
   const options = { ...owner, cwd: folder, env: { ...process.env, LC_ALL: 'C' } };
-  execFileSync(join(bin, 'initdb'), ['-D', folder, '--no-sync', '--encoding=UTF8', '--locale=C', '-U', 'sluice', '-A', 'trust'], { ...options, stdio: 'ignore' });
-  const server = spawn(join(bin, 'postgres'), ['-D', folder, '-p', String(port), ...flags.flatMap((flag) => ['-c', flag])], { ...options, stdio: 'ignore' });
+  execFileSync(
+    join(bin, 'initdb'),
+    ['-D', folder, '--no-sync', '--encoding=UTF8', '--locale=C', '-U', 'sluice', '-A', 'trust'],
+    { ...options, stdio: 'ignore' },
+  );
+  const server = spawn(
+    join(bin, 'postgres'),
+    ['-D', folder, '-p', String(port), ...flags.flatMap((flag) => ['-c', flag])],
+    { ...options, stdio: 'ignore' },
+  );
   const gone = new Promise<void>((resolve) => server.once('exit', () => resolve()));
   process.once('exit', () => void server.kill('SIGINT'));
   return {

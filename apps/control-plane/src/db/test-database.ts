@@ -11,7 +11,10 @@ import { postgresMajor, serveCluster, systemPostgresBin } from './system-postgre
 export interface TestServer {
   /** A database of the test's own; migrated, unless it is to be `empty`. */
   createDatabase(options?: { empty?: boolean }): Promise<Database>;
-  /** Ends the server and every connection to it, and starts it again on the same data. Undefined for a server that was given. */
+  /**
+   * Ends the server and every connection to it, and starts it again on the same data. Undefined for a server that
+   * was given.
+   */
   readonly outage: { begin(): Promise<void>; end(): Promise<void> } | undefined;
   /** Closes what was opened and stops the server that was started. */
   stop(): Promise<void>;
@@ -23,32 +26,54 @@ export interface TestServerKind {
 }
 
 const silent = { info: () => undefined, warn: () => undefined };
-const FLAGS = ['fsync=off', 'full_page_writes=off', 'listen_addresses=127.0.0.1', 'unix_socket_directories=', 'shared_buffers=32MB'];
+const FLAGS = [
+  'fsync=off',
+  'full_page_writes=off',
+  'listen_addresses=127.0.0.1',
+  'unix_socket_directories=',
+  'shared_buffers=32MB',
+];
 
 /**
  * Every PostgreSQL that this machine can test with: the one from npm, and the installed one where its version differs.
  * With TEST_DATABASE_URL that server only.
  */
 export function testServers(env: NodeJS.ProcessEnv = process.env): readonly TestServerKind[] {
-  const servers: TestServerKind[] = [{ name: env['TEST_DATABASE_URL'] === undefined ? 'PostgreSQL 18 from npm' : 'TEST_DATABASE_URL', start: () => startTestServer(env) }];
+  const servers: TestServerKind[] = [
+    {
+      name: env['TEST_DATABASE_URL'] === undefined ? 'PostgreSQL 18 from npm' : 'TEST_DATABASE_URL',
+      start: () => startTestServer(env),
+    },
+  ];
   const bin = env['TEST_DATABASE_URL'] === undefined ? systemPostgresBin() : undefined;
-  if (bin !== undefined) servers.push({ name: `PostgreSQL ${postgresMajor(bin)} as installed`, start: async () => onServer(await startSystem(bin)) });
+  if (bin !== undefined)
+    servers.push({
+      name: `PostgreSQL ${postgresMajor(bin)} as installed`,
+      start: async () => onServer(await startSystem(bin)),
+    });
   return servers;
 }
 
 /**
- * PostgreSQL for tests: the server of TEST_DATABASE_URL (its user may create databases), or one that is started here in a
- * folder of its own and removed by `stop`. As root it runs as the user `postgres`.
+ * PostgreSQL for tests: the server of TEST_DATABASE_URL (its user may create databases), or one that is started
+ * here in a folder of its own and removed by `stop`. As root it runs as the user `postgres`.
  *
  * @param flags settings of a server that is started; the default trades durability for speed.
  */
-export async function startTestServer(env: NodeJS.ProcessEnv = process.env, flags: readonly string[] = FLAGS): Promise<TestServer> {
+export async function startTestServer(
+  env: NodeJS.ProcessEnv = process.env,
+  flags: readonly string[] = FLAGS,
+): Promise<TestServer> {
   const given = env['TEST_DATABASE_URL'];
   return onServer(given === undefined ? await startEmbedded(flags) : { url: given });
 }
 
 /** A server that is there; one with `stop` was started for the test. */
-function onServer(server: { readonly url: string; readonly outage?: TestServer['outage']; stop?(): Promise<void> }): TestServer {
+function onServer(server: {
+  readonly url: string;
+  readonly outage?: TestServer['outage'];
+  stop?(): Promise<void>;
+}): TestServer {
   const base = new URL(server.url);
   const opened: Database[] = [];
   const names: string[] = [];
@@ -122,7 +147,9 @@ async function startSystem(bin: string): Promise<{ url: string; stop(): Promise<
   };
 }
 
-async function startEmbedded(flags: readonly string[]): Promise<{ url: string; outage: TestServer['outage']; stop(): Promise<void> }> {
+async function startEmbedded(
+  flags: readonly string[],
+): Promise<{ url: string; outage: TestServer['outage']; stop(): Promise<void> }> {
   const { folder } = await makeFolder();
   const port = await freePort();
   const server = new EmbeddedPostgres({

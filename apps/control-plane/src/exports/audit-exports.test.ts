@@ -17,7 +17,13 @@ beforeEach(() => {
   wanted = ['acme'];
   audited = [];
   errors = [];
-  exports = createAuditExports({ wanted: () => wanted, spine, clock, audit: { record: async (input) => void audited.push(input) }, onError: (error) => void errors.push(error) });
+  exports = createAuditExports({
+    wanted: () => wanted,
+    spine,
+    clock,
+    audit: { record: async (input) => void audited.push(input) },
+    onError: (error) => void errors.push(error),
+  });
 });
 
 async function after(ms: number): Promise<void> {
@@ -31,7 +37,14 @@ describe('an audit export that is wanted', () => {
     await exports.reconcile();
     await exports.reconcile();
     expect(exports.list).toEqual([
-      expect.objectContaining({ tenant: 'acme', queue: 'acme-audit-export', dlq: 'acme-audit-export-dlq', state: 'active', retention_s: 1_209_600, detail: expect.stringContaining('14 days') }),
+      expect.objectContaining({
+        tenant: 'acme',
+        queue: 'acme-audit-export',
+        dlq: 'acme-audit-export-dlq',
+        state: 'active',
+        retention_s: 1_209_600,
+        detail: expect.stringContaining('14 days'),
+      }),
     ]);
     expect(audited.map(({ type, tenant_id }) => [type, tenant_id])).toEqual([['audit_export.provisioned', 'acme']]);
   });
@@ -60,9 +73,13 @@ describe('an audit export that is wanted', () => {
   it('does not wait for another one that fails', async () => {
     wanted = ['acme', 'globex'];
     const provision = spine.provision;
-    spine.provision = async (tenant) => (tenant === 'acme' ? Promise.reject(new Error('QueueDeletedRecently')) : provision(tenant));
+    spine.provision = async (tenant) =>
+      tenant === 'acme' ? Promise.reject(new Error('QueueDeletedRecently')) : provision(tenant);
     await exports.reconcile();
-    expect(exports.list.map(({ tenant, state }) => [tenant, state])).toEqual([['acme', 'pending'], ['globex', 'active']]);
+    expect(exports.list.map(({ tenant, state }) => [tenant, state])).toEqual([
+      ['acme', 'pending'],
+      ['globex', 'active'],
+    ]);
   });
 });
 
@@ -73,13 +90,23 @@ describe('an audit export that is switched off', () => {
   });
 
   it('receives nothing new at once, and stays while records wait, are in flight or are dead-lettered, and says so', async () => {
-    for (const depth of [{ waiting: 2, in_flight: 1, dlq_depth: 1 }, { waiting: 0, in_flight: 1, dlq_depth: 0 }, { waiting: 0, in_flight: 0, dlq_depth: 3 }]) {
+    for (const depth of [
+      { waiting: 2, in_flight: 1, dlq_depth: 1 },
+      { waiting: 0, in_flight: 1, dlq_depth: 0 },
+      { waiting: 0, in_flight: 0, dlq_depth: 3 },
+    ]) {
       spine.set('acme', depth);
       await after(3_600_000);
       expect(spine.queues.get('acme')?.subscribed).toBe(false);
       const left = depth.waiting + depth.in_flight + depth.dlq_depth;
-      expect(stateOf('acme')).toMatchObject({ state: 'draining', ...depth, detail: expect.stringContaining(`not removed yet: ${left} records were not read`) });
-      expect(exports.problems).toEqual([expect.stringContaining('Audit export of acme: Switched off. It is not removed yet')]);
+      expect(stateOf('acme')).toMatchObject({
+        state: 'draining',
+        ...depth,
+        detail: expect.stringContaining(`not removed yet: ${left} records were not read`),
+      });
+      expect(exports.problems).toEqual([
+        expect.stringContaining('Audit export of acme: Switched off. It is not removed yet'),
+      ]);
     }
   });
 
@@ -93,7 +120,11 @@ describe('an audit export that is switched off', () => {
     await after(1_000);
     expect(spine.queues.has('acme')).toBe(false);
     expect(exports.list).toEqual([]);
-    expect(audited.map(({ type }) => type)).toEqual(['audit_export.provisioned', 'audit_export.draining', 'audit_export.removed']);
+    expect(audited.map(({ type }) => type)).toEqual([
+      'audit_export.provisioned',
+      'audit_export.draining',
+      'audit_export.removed',
+    ]);
   });
 
   it('begins to wait anew when a late record arrives', async () => {
@@ -111,7 +142,10 @@ describe('an audit export that is switched off', () => {
     spine.set('acme', { hidden: true });
     await exports.reconcile();
     await after(61_000);
-    expect(stateOf('acme')).toMatchObject({ state: 'draining', detail: expect.stringContaining('that SQS does not count') });
+    expect(stateOf('acme')).toMatchObject({
+      state: 'draining',
+      detail: expect.stringContaining('that SQS does not count'),
+    });
     expect(spine.queues.has('acme')).toBe(true);
   });
 
@@ -132,7 +166,7 @@ describe('an audit export that is switched off', () => {
 });
 
 describe('the control plane', () => {
-  it('makes a tenant\'s export within a beat of the change of its plan, shows it, and refuses an id that cannot name a queue', async () => {
+  it("makes a tenant's export within a beat of the change of its plan, shows it, and refuses an id that cannot name a queue", async () => {
     const own = createMemoryExportSpine();
     const test = await startTestPlane({ exportSpine: own });
     try {
@@ -152,7 +186,9 @@ describe('the control plane', () => {
       expect((await test.call('PUT', `/api/plans/${plan.id}`, { ...plan }, { 'if-match': '*' })).status).toBe(200);
       own.set(tenant.id, { waiting: 1 });
       await test.plane.beat();
-      expect(test.plane.state().problems).toEqual(expect.arrayContaining([expect.stringContaining(`Audit export of ${tenant.id}: Switched off`)]));
+      expect(test.plane.state().problems).toEqual(
+        expect.arrayContaining([expect.stringContaining(`Audit export of ${tenant.id}: Switched off`)]),
+      );
     } finally {
       await test.close();
     }

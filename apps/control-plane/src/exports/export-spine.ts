@@ -1,5 +1,14 @@
 import { exportQueue } from '@sluice/contracts';
-import { holdsMessage, listExportQueues, listExportSubscriptions, provisionQueue, readQueueStates, removeQueue, unsubscribeQueue, type SpineClients } from '@sluice/events';
+import {
+  holdsMessage,
+  listExportQueues,
+  listExportSubscriptions,
+  provisionQueue,
+  readQueueStates,
+  removeQueue,
+  unsubscribeQueue,
+  type SpineClients,
+} from '@sluice/events';
 
 export interface ExportDepth {
   readonly waiting: number;
@@ -7,7 +16,10 @@ export interface ExportDepth {
   readonly dlq_depth: number;
 }
 
-/** The spine as far as audit exports need it; each is named by its tenant. Everything throws when the spine does not answer. */
+/**
+ * The spine as far as audit exports need it; each is named by its tenant. Everything throws when the spine does not
+ * answer.
+ */
 export interface ExportSpine {
   /** Tenants whose export queue exists. */
   existing(): Promise<readonly string[]>;

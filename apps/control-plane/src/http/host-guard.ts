@@ -11,9 +11,11 @@ const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
 export function hostGuard(extraHosts: readonly string[] = []): RequestHandler {
   return (req, _res, next) => {
     const hosts = allowedHosts(req, extraHosts);
-    if (!hosts.includes((req.headers.host ?? '').toLowerCase())) throw new ProblemError(421, 'This host is not served here');
+    if (!hosts.includes((req.headers.host ?? '').toLowerCase()))
+      throw new ProblemError(421, 'This host is not served here');
     const origin = req.headers.origin;
-    if (origin !== undefined && !isOwnOrigin(origin, hosts)) throw new ProblemError(403, 'Requests from this origin are refused');
+    if (origin !== undefined && !isOwnOrigin(origin, hosts))
+      throw new ProblemError(403, 'Requests from this origin are refused');
     next();
   };
 }

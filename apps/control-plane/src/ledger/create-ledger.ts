@@ -23,8 +23,9 @@ export interface InsertResult {
 
 export interface Ledger extends LedgerReader {
   /**
-   * Records events, rollups and positions in one transaction, together with batches that come while another is written. An
-   * event that is held already changes nothing, so a batch may be sent any number of times and in any order.
+   * Records events, rollups and positions in one transaction, together with batches that come while another is
+   * written. An event that is held already changes nothing, so a batch may be sent any number of times and in any
+   * order.
    */
   insertBatch(events: readonly CallSettled[]): Promise<InsertResult>;
   /** Adds a correction of a call as a row of its own; see `createCorrections`. */
@@ -41,7 +42,11 @@ export interface Ledger extends LedgerReader {
 const GROUP_EVENTS = 1_000;
 
 /** The record of every settled call, in PostgreSQL. Money is whole nanodollars throughout. */
-export function createLedger(deps: { db: Db; clock: Pick<Clock, 'now' | 'monotonic'>; metrics?: LedgerMetrics }): Ledger {
+export function createLedger(deps: {
+  db: Db;
+  clock: Pick<Clock, 'now' | 'monotonic'>;
+  metrics?: LedgerMetrics;
+}): Ledger {
   const { db, clock, metrics } = deps;
   const partitions = createPartitions({ clock });
   const rollups = createRollups({ db, clock, onDay: metrics?.rebuiltDay });
@@ -49,12 +54,20 @@ export function createLedger(deps: { db: Db; clock: Pick<Clock, 'now' | 'monoton
   const corrections = createCorrections({ db, clock, partitions });
   const group = createGroupCommit(commit, GROUP_EVENTS);
 
-  async function commit(events: readonly CallSettled[]): Promise<{ fresh: Set<string>; watermarks: readonly Watermark[] }> {
+  async function commit(
+    events: readonly CallSettled[],
+  ): Promise<{ fresh: Set<string>; watermarks: readonly Watermark[] }> {
     const began = clock.monotonic();
     try {
       const { made, fresh, rollupRows, watermarks } = await asWriter(db, async (tx) => {
-        const made = await partitions.ensure(tx, events.map((event) => event.occurred_at));
-        const written = await insertRows(tx, events.map((event) => ledgerRecord(event) as NewRow));
+        const made = await partitions.ensure(
+          tx,
+          events.map((event) => event.occurred_at),
+        );
+        const written = await insertRows(
+          tx,
+          events.map((event) => ledgerRecord(event) as NewRow),
+        );
         return { made, ...written, watermarks: await advanceWatermarks(tx, events) };
       });
       partitions.remember(made);
@@ -81,7 +94,11 @@ export function createLedger(deps: { db: Db; clock: Pick<Clock, 'now' | 'monoton
       let inserted = 0;
       for (const event of events) if (fresh.delete(event.event_id)) inserted += 1;
       const mine = new Set(events.map(placeOf));
-      return { inserted, duplicates: events.length - inserted, watermarks: watermarks.filter((mark) => mine.has(placeOf(mark))) };
+      return {
+        inserted,
+        duplicates: events.length - inserted,
+        watermarks: watermarks.filter((mark) => mine.has(placeOf(mark))),
+      };
     },
     correct: corrections.correct,
     prepare: async () => partitions.remember(await asWriter(db, (tx) => partitions.ensure(tx, []))),

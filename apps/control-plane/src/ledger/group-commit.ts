@@ -1,5 +1,8 @@
 export interface GroupCommit<T, R> {
-  /** Resolves when these items are committed, with the result of their group; rejects with what `commit` throws for them alone. */
+  /**
+   * Resolves when these items are committed, with the result of their group; rejects with what `commit` throws for
+   * them alone.
+   */
   add(items: readonly T[]): Promise<R>;
 }
 
@@ -10,18 +13,22 @@ interface Waiting<T, R> {
 }
 
 /**
- * Commits what several callers bring while a commit runs together in the next one, in the order of arrival. A group that
- * fails is tried again caller by caller, so that nobody fails for another's items. The memory held is what callers wait with.
+ * Commits what several callers bring while a commit runs together in the next one, in the order of arrival. A group
+ * that fails is tried again caller by caller, so that nobody fails for another's items. The memory held is what
+ * callers wait with.
  *
  * @param maxItems of one group; a single caller's items are never split.
  */
-export function createGroupCommit<T, R>(commit: (items: readonly T[]) => Promise<R>, maxItems: number): GroupCommit<T, R> {
+export function createGroupCommit<T, R>(
+  commit: (items: readonly T[]) => Promise<R>,
+  maxItems: number,
+): GroupCommit<T, R> {
   const waiting: Waiting<T, R>[] = [];
   let running = false;
 
   function takeGroup(): Waiting<T, R>[] {
     const group: Waiting<T, R>[] = [];
-    for (let size = 0; waiting.length > 0; ) {
+    for (let size = 0; waiting.length > 0;) {
       const next = waiting[0] as Waiting<T, R>;
       size += next.items.length;
       if (group.length > 0 && size > maxItems) break;

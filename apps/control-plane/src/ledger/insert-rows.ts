@@ -10,20 +10,28 @@ export interface NewRow extends LedgerRecord {
   readonly occurred_at: string;
 }
 
-/** How far before its first appearance an event may be held under another time; a clock that was set back by more than that is not. */
+/**
+ * How far before its first appearance an event may be held under another time; a clock that was set back by more
+ * than that is not.
+ */
 const SAME_EVENT_MS = 35 * 86_400_000;
 
 const NAMES = LEDGER_COLUMNS.map(({ name }) => name).join(', ');
 
 /**
- * Adds the rows that are not held yet, and their sums to both rollups, in one statement. The caller holds the writer lock.
+ * Adds the rows that are not held yet, and their sums to both rollups, in one statement. The caller holds the
+ * writer lock.
  *
- * An event id is held once, whatever its time says: a call whose record the gateway's disk lost after it was published is
- * settled again as interrupted, with the same id at another time. The key of the table cannot tell, this does.
+ * An event id is held once, whatever its time says: a call whose record the gateway's disk lost after it was
+ * published is settled again as interrupted, with the same id at another time. The key of the table cannot tell,
+ * this does.
  *
  * @returns the event ids that were added, and how many rows of the rollups were touched.
  */
-export async function insertRows(tx: Executor, rows: readonly NewRow[]): Promise<{ fresh: Set<string>; rollupRows: number }> {
+export async function insertRows(
+  tx: Executor,
+  rows: readonly NewRow[],
+): Promise<{ fresh: Set<string>; rollupRows: number }> {
   const unique = new Map<string, NewRow>();
   for (const row of rows) if (!unique.has(row.event_id)) unique.set(row.event_id, row);
   const earliest = rows.reduce((least, row) => Math.min(least, Date.parse(row.occurred_at), startOf(row)), Infinity);
@@ -46,7 +54,9 @@ export async function insertRows(tx: Executor, rows: readonly NewRow[]): Promise
 /** The rows as one array for each column: the server reads them in half the time that JSON takes it. */
 function asColumns(rows: readonly NewRow[]): SQL {
   const arrays = LEDGER_COLUMNS.map(({ name, type }) => {
-    const values = rows.map((row) => (type === 'jsonb' ? JSON.stringify(row[name]) : storable(name, row[name])) ?? null);
+    const values = rows.map(
+      (row) => (type === 'jsonb' ? JSON.stringify(row[name]) : storable(name, row[name])) ?? null,
+    );
     return sql`${sql.param(values)}::${sql.raw(type)}[]`;
   });
   return sql.join(arrays, sql`, `);

@@ -3,12 +3,17 @@ import type { CallSettled } from '@sluice/contracts';
 import { ledgerTable } from '../db/schema.ts';
 
 /** Name and type of each column of `ledger`; the one list that writing is generated from. */
-export const LEDGER_COLUMNS: readonly { readonly name: string; readonly type: string }[] = Object.values(getTableColumns(ledgerTable)).map((column) => ({
+export const LEDGER_COLUMNS: readonly { readonly name: string; readonly type: string }[] = Object.values(
+  getTableColumns(ledgerTable),
+).map((column) => ({
   name: column.name,
   type: column.getSQLType(),
 }));
 
-/** Columns of a call as its event has them; those that may be absent are null where they are missing from the record. */
+/**
+ * Columns of a call as its event has them; those that may be absent are null where they are missing from the
+ * record.
+ */
 export type LedgerRecord = Record<string, unknown>;
 
 /** An event as the flat record of its row. */

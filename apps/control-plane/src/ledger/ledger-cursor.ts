@@ -8,7 +8,14 @@ export interface LedgerPosition {
   readonly eventId: string;
 }
 
-const Encoded = z.tuple([z.iso.datetime().refine((at) => !at.startsWith('0000')), z.string().min(1).max(200).refine((id) => !id.includes('\0'))]);
+const Encoded = z.tuple([
+  z.iso.datetime().refine((at) => !at.startsWith('0000')),
+  z
+    .string()
+    .min(1)
+    .max(200)
+    .refine((id) => !id.includes('\0')),
+]);
 
 export function encodeCursor(position: LedgerPosition): string {
   return Buffer.from(JSON.stringify([position.at, position.eventId])).toString('base64url');
@@ -20,6 +27,9 @@ export function decodeCursor(cursor: string): LedgerPosition {
     const [at, eventId] = Encoded.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString()));
     return { at, eventId };
   } catch (error) {
-    throw new ProblemError(400, 'The cursor is not valid', { detail: 'Send next_cursor of the page before, unchanged.', cause: error });
+    throw new ProblemError(400, 'The cursor is not valid', {
+      detail: 'Send next_cursor of the page before, unchanged.',
+      cause: error,
+    });
   }
 }

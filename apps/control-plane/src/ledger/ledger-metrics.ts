@@ -26,11 +26,31 @@ export function createLedgerMetrics(metrics: Metrics, clock: Pick<Clock, 'now'>)
   const rows = metrics.counter('sluice_ledger_rows_total', 'Rows added to the ledger.');
   const duplicates = metrics.counter('sluice_ledger_duplicates_total', 'Events that the ledger held already.');
   const failures = metrics.counter('sluice_ledger_failed_inserts_total', 'Transactions of the writer that failed.');
-  const insert = metrics.histogram('sluice_ledger_insert_ms', 'Duration of a transaction of the writer, milliseconds.', [], INSERT_BUCKETS_MS);
-  const batch = metrics.histogram('sluice_ledger_batch_events', 'Events of one transaction of the writer.', [], BATCH_BUCKETS);
-  const lag = metrics.histogram('sluice_ledger_lag_ms', 'From the end of a call to its row, milliseconds.', [], LAG_BUCKETS_MS);
+  const insert = metrics.histogram(
+    'sluice_ledger_insert_ms',
+    'Duration of a transaction of the writer, milliseconds.',
+    [],
+    INSERT_BUCKETS_MS,
+  );
+  const batch = metrics.histogram(
+    'sluice_ledger_batch_events',
+    'Events of one transaction of the writer.',
+    [],
+    BATCH_BUCKETS,
+  );
+  const lag = metrics.histogram(
+    'sluice_ledger_lag_ms',
+    'From the end of a call to its row, milliseconds.',
+    [],
+    LAG_BUCKETS_MS,
+  );
   const rollupRows = metrics.counter('sluice_ledger_rollup_writes_total', 'Rows of the rollups that were added to.');
-  const rebuilt = metrics.histogram('sluice_ledger_rollup_rebuild_ms', 'Duration of making the rollups of one day anew, milliseconds.', [], INSERT_BUCKETS_MS);
+  const rebuilt = metrics.histogram(
+    'sluice_ledger_rollup_rebuild_ms',
+    'Duration of making the rollups of one day anew, milliseconds.',
+    [],
+    INSERT_BUCKETS_MS,
+  );
   return {
     committed: ({ events, inserted, rollupRows: touched, durationMs, occurredAt }) => {
       rows.inc(inserted);

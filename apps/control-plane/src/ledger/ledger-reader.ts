@@ -1,5 +1,12 @@
 import { desc, getTableColumns, sql, type SQL } from 'drizzle-orm';
-import { LedgerRow, nanoUsdToDecimal, REFUSAL_OUTCOMES, TOKEN_CLASSES, zeroUsage, type Outcome } from '@sluice/contracts';
+import {
+  LedgerRow,
+  nanoUsdToDecimal,
+  REFUSAL_OUTCOMES,
+  TOKEN_CLASSES,
+  zeroUsage,
+  type Outcome,
+} from '@sluice/contracts';
 import type { LedgerReader, LedgerScope, UsagePoint } from '../api/ports.ts';
 import type { Db } from '../db/open-database.ts';
 import { ledgerTable } from '../db/schema.ts';
@@ -11,7 +18,9 @@ import { readWatermarks } from './watermarks.ts';
 
 const SUMS = ['calls', 'attempts', ...TOKEN_CLASSES.map((name) => `tokens_${name}`), 'cost_nanousd', 'billed_nanousd'];
 const FROM_ROLLUP = sql.raw(SUMS.join(', '));
-const FROM_ROWS = sql.raw(`case kind when 'call' then 1 else 0 end as calls, jsonb_array_length(attempts) as attempts, ${SUMS.slice(2).join(', ')}`);
+const FROM_ROWS = sql.raw(
+  `case kind when 'call' then 1 else 0 end as calls, jsonb_array_length(attempts) as attempts, ${SUMS.slice(2).join(', ')}`,
+);
 const TOTALS = sql.raw(SUMS.map((name) => `coalesce(sum(${name}), 0)::text as ${name}`).join(', '));
 const NOT_REFUSED = sql.raw(`outcome not in (${REFUSAL_OUTCOMES.map((name) => `'${name}'`).join(', ')})`);
 
@@ -24,23 +33,36 @@ export function createLedgerReader(deps: { db: Db }): LedgerReader {
       const conditions = [...scopeConditions(query), ...timeConditions('occurred_at', query.from, query.to)];
       if (query.kind !== undefined) conditions.push(sql`kind = ${query.kind}`);
       if (query.request_id !== undefined) conditions.push(sql`request_id = ${query.request_id}`);
-      if (after !== undefined) conditions.push(sql`(occurred_at, event_id) < (${after.at}::timestamptz, ${after.eventId})`);
+      if (after !== undefined)
+        conditions.push(sql`(occurred_at, event_id) < (${after.at}::timestamptz, ${after.eventId})`);
       // One more than asked for tells whether there is a next page.
       const found = await readRows(db, all(conditions), query.limit + 1);
       const page = found.slice(0, query.limit);
       const last = page.at(-1);
       const more = found.length > query.limit && last !== undefined;
-      return { rows: page.map(({ row }) => row), next_cursor: more ? encodeCursor({ at: last.at, eventId: last.row.event_id }) : null };
+      return {
+        rows: page.map(({ row }) => row),
+        next_cursor: more ? encodeCursor({ at: last.at, eventId: last.row.event_id }) : null,
+      };
     },
     summary: async (range) => {
-      const pieces = summaryPieces(range.from === undefined ? -Infinity : Date.parse(range.from), range.to === undefined ? Infinity : Date.parse(range.to));
+      const pieces = summaryPieces(
+        range.from === undefined ? -Infinity : Date.parse(range.from),
+        range.to === undefined ? Infinity : Date.parse(range.to),
+      );
       if (pieces.length === 0) return summarise([]);
       const parts = pieces.map((piece) => pieceRows(piece, range));
-      const found = await db.execute<Record<string, string>>(sql`select outcome, ${TOTALS} from (${sql.join(parts, sql` union all `)}) pieces group by outcome`);
+      const found = await db.execute<Record<string, string>>(
+        sql`select outcome, ${TOTALS} from (${sql.join(parts, sql` union all `)}) pieces group by outcome`,
+      );
       return summarise(found.rows);
     },
     usage: async ({ tenant, workspace, from, to, step, by }) => {
-      const conditions = [...scopeConditions({ tenant, workspace }), ...timeConditions('bucket', from, to), NOT_REFUSED];
+      const conditions = [
+        ...scopeConditions({ tenant, workspace }),
+        ...timeConditions('bucket', from, to),
+        NOT_REFUSED,
+      ];
       const feature = sql.raw(by === 'model' ? 'null::text' : "nullif(feature, '')");
       const found = await db.execute<Record<string, string>>(sql`
         select to_char(bucket at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at, nullif(model, '') as model, ${feature} as feature,
@@ -48,17 +70,15 @@ export function createLedgerReader(deps: { db: Db }): LedgerReader {
           sum(tokens_output + tokens_reasoning + tokens_audio)::text as output_tokens, sum(billed_nanousd)::text as billed
         from ${sql.raw(step === 'day' ? 'rollup_day' : 'rollup_hour')} where ${all(conditions)}
         group by 1, 2, 3 order by 1, 2, 3`);
-      return found.rows.map(
-        (row): UsagePoint => ({
-          at: String(row['at']),
-          model: row['model'] ?? null,
-          feature: row['feature'] ?? null,
-          calls: Number(row['calls']),
-          input_tokens: Number(row['input_tokens']),
-          output_tokens: Number(row['output_tokens']),
-          billed_nanousd: toSafe(BigInt(row['billed'] ?? '0')),
-        }),
-      );
+      return found.rows.map((row): UsagePoint => ({
+        at: String(row['at']),
+        model: row['model'] ?? null,
+        feature: row['feature'] ?? null,
+        calls: Number(row['calls']),
+        input_tokens: Number(row['input_tokens']),
+        output_tokens: Number(row['output_tokens']),
+        billed_nanousd: toSafe(BigInt(row['billed'] ?? '0')),
+      }));
     },
     watermarks: () => readWatermarks(db),
     quotaUse: (request) => readQuotaUse(db, request),
@@ -66,7 +86,11 @@ export function createLedgerReader(deps: { db: Db }): LedgerReader {
 }
 
 /** Rows that meet a condition, newest first, each with its instant in microseconds, as the database compares it. */
-export async function readRows(db: Db, condition: SQL, limit: number): Promise<{ readonly row: LedgerRow; readonly at: string }[]> {
+export async function readRows(
+  db: Db,
+  condition: SQL,
+  limit: number,
+): Promise<{ readonly row: LedgerRow; readonly at: string }[]> {
   const at = sql<string>`to_char(${ledgerTable.occurred_at} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
   const found = await db
     .select({ ...getTableColumns(ledgerTable), at })

@@ -21,11 +21,19 @@ describe.each(testServers())('the schema of the ledger on $name', ({ start }) =>
 
   it('has the columns that statements are written against, with their types', async () => {
     const { db } = await server.createDatabase();
-    for (const [name, table] of [['ledger', ledgerTable], ['rollup_hour', rollupTables.hour], ['rollup_day', rollupTables.day]] as const) {
+    for (const [name, table] of [
+      ['ledger', ledgerTable],
+      ['rollup_hour', rollupTables.hour],
+      ['rollup_day', rollupTables.day],
+    ] as const) {
       const found = await db.execute<{ name: string; type: string; required: boolean }>(sql`
         select attname as name, format_type(atttypid, atttypmod) as type, attnotnull as required from pg_attribute
         where attrelid = ${name}::regclass and attnum > 0 and not attisdropped`);
-      const declared = Object.values(getTableColumns(table)).map((column) => ({ name: column.name, type: column.getSQLType().replace('numeric(38)', 'numeric(38,0)'), required: column.notNull }));
+      const declared = Object.values(getTableColumns(table)).map((column) => ({
+        name: column.name,
+        type: column.getSQLType().replace('numeric(38)', 'numeric(38,0)'),
+        required: column.notNull,
+      }));
       const byName = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1);
       expect(found.rows.toSorted(byName)).toEqual(declared.toSorted(byName));
     }
@@ -33,10 +41,21 @@ describe.each(testServers())('the schema of the ledger on $name', ({ start }) =>
 
   it('refuses to change, delete or truncate rows, in the ledger and in each partition, to its owner too', async () => {
     const database = await server.createDatabase();
-    await createLedger({ db: database.db, clock }).insertBatch([settledCall(1), settledCall(2, { occurred_at: '2045-01-01T00:00:00.000Z' })]);
+    await createLedger({ db: database.db, clock }).insertBatch([
+      settledCall(1),
+      settledCall(2, { occurred_at: '2045-01-01T00:00:00.000Z' }),
+    ]);
     for (const table of ['ledger', 'ledger_2026_03', 'ledger_default']) {
-      for (const statement of [`update ${table} set billed_nanousd = 0`, `delete from ${table}`, `truncate ${table}`, `update ${table} set occurred_at = occurred_at + interval '1 month'`]) {
-        await expect(database.pool.query(statement)).rejects.toMatchObject({ code: '55000', message: expect.stringContaining('append-only') });
+      for (const statement of [
+        `update ${table} set billed_nanousd = 0`,
+        `delete from ${table}`,
+        `truncate ${table}`,
+        `update ${table} set occurred_at = occurred_at + interval '1 month'`,
+      ]) {
+        await expect(database.pool.query(statement)).rejects.toMatchObject({
+          code: '55000',
+          message: expect.stringContaining('append-only'),
+        });
       }
     }
     expect(await count(database, 'ledger')).toBe(2);
@@ -46,7 +65,9 @@ describe.each(testServers())('the schema of the ledger on $name', ({ start }) =>
     const database = await server.createDatabase();
     const ledger = createLedger({ db: database.db, clock });
     await ledger.prepare();
-    expect(await Promise.all(['ledger_2026_03', 'ledger_2026_04', 'ledger_2026_05'].map((part) => count(database, part)))).toEqual([0, 0, 0]);
+    expect(
+      await Promise.all(['ledger_2026_03', 'ledger_2026_04', 'ledger_2026_05'].map((part) => count(database, part))),
+    ).toEqual([0, 0, 0]);
     await ledger.insertBatch([
       settledCall(1, { occurred_at: '2026-03-31T23:59:59.999Z' }),
       settledCall(2, { occurred_at: '2026-04-01T00:00:00.000Z' }),
@@ -54,13 +75,20 @@ describe.each(testServers())('the schema of the ledger on $name', ({ start }) =>
       settledCall(4, { occurred_at: '2040-01-01T00:00:00.000Z' }),
       settledCall(5, { occurred_at: '1999-01-01T00:00:00.000Z' }),
     ]);
-    expect(await Promise.all(['ledger_2026_03', 'ledger_2026_04', 'ledger_2025_01', 'ledger_default'].map((part) => count(database, part)))).toEqual([1, 1, 1, 2]);
+    expect(
+      await Promise.all(
+        ['ledger_2026_03', 'ledger_2026_04', 'ledger_2025_01', 'ledger_default'].map((part) => count(database, part)),
+      ),
+    ).toEqual([1, 1, 1, 2]);
   });
 
   it('moves rows of a far-off month out of the default partition once that month is near, and holds them on', async () => {
     const database = await server.createDatabase();
     const far = settledCall(3, { occurred_at: '2040-01-01T00:00:00.000Z' });
-    await createLedger({ db: database.db, clock }).insertBatch([far, settledCall(4, { occurred_at: '2041-01-01T00:00:00.000Z' })]);
+    await createLedger({ db: database.db, clock }).insertBatch([
+      far,
+      settledCall(4, { occurred_at: '2041-01-01T00:00:00.000Z' }),
+    ]);
     const later = createLedger({ db: database.db, clock: createFakeClock(Date.parse('2040-01-02T00:00:00.000Z')) });
     expect(await later.insertBatch([far])).toMatchObject({ inserted: 0, duplicates: 1 });
     expect([await count(database, 'ledger_2040_01'), await count(database, 'ledger_default')]).toEqual([1, 1]);
@@ -71,7 +99,12 @@ describe.each(testServers())('the schema of the ledger on $name', ({ start }) =>
 
   it('takes over what former schemas wrote, row by row and sum by sum', async () => {
     const database = await server.createDatabase({ empty: true });
-    await database.migrate(MIGRATIONS.slice(0, MIGRATIONS.findIndex(({ id }) => id === '0005-ledger-append-only')));
+    await database.migrate(
+      MIGRATIONS.slice(
+        0,
+        MIGRATIONS.findIndex(({ id }) => id === '0005-ledger-append-only'),
+      ),
+    );
     await database.pool.query(FORMER);
     const before = await database.pool.query<{ sum: string }>('select sum(billed_nanousd) as sum from ledger');
     await database.migrate();

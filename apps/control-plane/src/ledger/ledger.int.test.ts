@@ -27,20 +27,49 @@ describe.each(testServers())('the ledger on $name', ({ start }) => {
 
   describe('writing', () => {
     it('holds an event once however often it is delivered, within a batch and across batches', async () => {
-      expect(await ledger.insertBatch([settledCall(1), settledCall(1), settledCall(2)])).toMatchObject({ inserted: 2, duplicates: 1 });
+      expect(await ledger.insertBatch([settledCall(1), settledCall(1), settledCall(2)])).toMatchObject({
+        inserted: 2,
+        duplicates: 1,
+      });
       expect(await ledger.insertBatch([settledCall(2), settledCall(1)])).toMatchObject({ inserted: 0, duplicates: 2 });
       expect(await count('ledger')).toBe(2);
-      expect(await ledger.summary({})).toMatchObject({ calls: 2, attempts: 2, cost_nanousd: 2_468, billed_nanousd: 4_690, billed_usd: '0.00000469' });
+      expect(await ledger.summary({})).toMatchObject({
+        calls: 2,
+        attempts: 2,
+        cost_nanousd: 2_468,
+        billed_nanousd: 4_690,
+        billed_usd: '0.00000469',
+      });
     });
 
     it('gives back every field of a call as it was settled', async () => {
-      await ledger.insertBatch([settledCall(7, { feature: 'search', end_user: 'u-1', fallback: true, fallback_reason: 'timeout', occurred_at: '2026-03-10T12:00:00.123Z' })]);
+      await ledger.insertBatch([
+        settledCall(7, {
+          feature: 'search',
+          end_user: 'u-1',
+          fallback: true,
+          fallback_reason: 'timeout',
+          occurred_at: '2026-03-10T12:00:00.123Z',
+        }),
+      ]);
       const { rows } = await ledger.rows({ limit: 10 });
       const event = settledCall(7);
       expect(rows).toEqual([
         expect.objectContaining({
-          event_id: event.event_id, sequence: 7, tenant: 'acme', workspace: 'acme-prod', feature: 'search', end_user: 'u-1', error_code: null,
-          fallback: true, fallback_reason: 'timeout', tokens: event.usage, cost_nanousd: 1_234, billed_nanousd: 2_345, latency: event.latency, attempts: event.attempts,
+          event_id: event.event_id,
+          sequence: 7,
+          tenant: 'acme',
+          workspace: 'acme-prod',
+          feature: 'search',
+          end_user: 'u-1',
+          error_code: null,
+          fallback: true,
+          fallback_reason: 'timeout',
+          tokens: event.usage,
+          cost_nanousd: 1_234,
+          billed_nanousd: 2_345,
+          latency: event.latency,
+          attempts: event.attempts,
         }),
       ]);
       expect(Date.parse(rows[0]?.occurred_at ?? '')).toBe(Date.parse('2026-03-10T12:00:00.123Z'));
@@ -48,9 +77,15 @@ describe.each(testServers())('the ledger on $name', ({ start }) => {
 
     it('holds a call once that was settled again under another time, within a batch and across batches', async () => {
       const again = settledCall(1, { occurred_at: '2026-03-25T00:00:00.000Z', outcome: 'interrupted', sequence: 2 });
-      expect(await ledger.insertBatch([settledCall(1), again])).toMatchObject({ inserted: 1, duplicates: 1, watermarks: [{ sequence: 2 }] });
+      expect(await ledger.insertBatch([settledCall(1), again])).toMatchObject({
+        inserted: 1,
+        duplicates: 1,
+        watermarks: [{ sequence: 2 }],
+      });
       expect(await ledger.insertBatch([again])).toMatchObject({ inserted: 0, duplicates: 1 });
-      expect(await ledger.insertBatch([settledCall(1, { occurred_at: '2026-02-20T00:00:00.000Z' })])).toMatchObject({ inserted: 0 });
+      expect(await ledger.insertBatch([settledCall(1, { occurred_at: '2026-02-20T00:00:00.000Z' })])).toMatchObject({
+        inserted: 0,
+      });
       expect((await ledger.rows({ limit: 10 })).rows).toEqual([expect.objectContaining({ outcome: 'ok' })]);
       expect(await ledger.summary({})).toMatchObject({ calls: 1, outcomes: { ok: 1 } });
     });
@@ -66,14 +101,21 @@ describe.each(testServers())('the ledger on $name', ({ start }) => {
       expect(a).toMatchObject({ status: 'fulfilled', value: { inserted: 1, duplicates: 0 } });
       expect(b).toMatchObject({ status: 'fulfilled', value: { inserted: 1, duplicates: 1 } });
       expect(c).toMatchObject({ status: 'rejected' });
-      expect(d).toMatchObject({ status: 'fulfilled', value: { inserted: 1, watermarks: [{ gateway_id: 'gw-2', epoch: 1, sequence: 1 }] } });
+      expect(d).toMatchObject({
+        status: 'fulfilled',
+        value: { inserted: 1, watermarks: [{ gateway_id: 'gw-2', epoch: 1, sequence: 1 }] },
+      });
       expect(await count('ledger')).toBe(3);
     });
 
     it('lets batches with the same events race, from two processes too, without an error or a second row', async () => {
       const events = Array.from({ length: 30 }, (_, i) => settledCall(i + 1));
       const other = createLedger({ db: database.db, clock: createFakeClock(Date.parse('2026-03-10T12:00:00.000Z')) });
-      const results = await Promise.all([ledger.insertBatch(events), other.insertBatch(events.toReversed()), ledger.insertBatch(events)]);
+      const results = await Promise.all([
+        ledger.insertBatch(events),
+        other.insertBatch(events.toReversed()),
+        ledger.insertBatch(events),
+      ]);
       expect(results.reduce((total, result) => total + result.inserted, 0)).toBe(30);
       expect(await ledger.head()).toEqual({ rows: 30, last_settled_at: '2026-03-10T12:00:00.000Z' });
     });
@@ -81,22 +123,32 @@ describe.each(testServers())('the ledger on $name', ({ start }) => {
 
   describe('the watermark', () => {
     it('stops below a gap, passes it when it is filled, and keeps gateways and epochs apart', async () => {
-      const at = async () => (await ledger.watermarks()).map(({ gateway_id, epoch, sequence }) => `${gateway_id}/${epoch}:${sequence}`);
+      const at = async () =>
+        (await ledger.watermarks()).map(({ gateway_id, epoch, sequence }) => `${gateway_id}/${epoch}:${sequence}`);
       await ledger.insertBatch([settledCall(1), settledCall(2), settledCall(4), settledCall(5)]);
       expect(await at()).toEqual(['gw-1/1:2']);
-      await ledger.insertBatch([settledCall(100, { epoch: 1_790_000_000_000, sequence: 1 }), settledCall(101, { gateway_id: 'gw-2', sequence: 3 })]);
+      await ledger.insertBatch([
+        settledCall(100, { epoch: 1_790_000_000_000, sequence: 1 }),
+        settledCall(101, { gateway_id: 'gw-2', sequence: 3 }),
+      ]);
       expect(await at()).toEqual(['gw-1/1:2', 'gw-1/1790000000000:1', 'gw-2/1:0']);
-      expect((await ledger.insertBatch([settledCall(3)])).watermarks).toEqual([{ gateway_id: 'gw-1', epoch: 1, sequence: 5 }]);
+      expect((await ledger.insertBatch([settledCall(3)])).watermarks).toEqual([
+        { gateway_id: 'gw-1', epoch: 1, sequence: 5 },
+      ]);
       expect(await count('ledger_positions')).toBe(1);
       // A repeat below the watermark moves nothing and leaves no position behind.
-      expect((await ledger.insertBatch([settledCall(1)])).watermarks).toEqual([{ gateway_id: 'gw-1', epoch: 1, sequence: 5 }]);
+      expect((await ledger.insertBatch([settledCall(1)])).watermarks).toEqual([
+        { gateway_id: 'gw-1', epoch: 1, sequence: 5 },
+      ]);
       expect(await count('ledger_positions')).toBe(1);
     });
   });
 
   describe('reading', () => {
     it('pages through every row once, newest first, even where many share an instant', async () => {
-      await ledger.insertBatch(Array.from({ length: 23 }, (_, i) => settledCall(i + 1, { occurred_at: `2026-03-10T12:00:0${i % 3}.000Z` })));
+      await ledger.insertBatch(
+        Array.from({ length: 23 }, (_, i) => settledCall(i + 1, { occurred_at: `2026-03-10T12:00:0${i % 3}.000Z` })),
+      );
       const seen: string[] = [];
       const times: string[] = [];
       let cursor: string | undefined;
@@ -113,9 +165,13 @@ describe.each(testServers())('the ledger on $name', ({ start }) => {
 
     it('filters rows and sums by tenant, model, feature, outcome and request', async () => {
       await ledger.insertBatch([
-        settledCall(1, { feature: 'search' }), settledCall(2, { feature: 'search', outcome: 'timeout' }), settledCall(3, { model: 'sim-small' }), settledCall(4, { tenant_id: 'globex', workspace: 'globex-prod', outcome: 'timeout' }),
+        settledCall(1, { feature: 'search' }),
+        settledCall(2, { feature: 'search', outcome: 'timeout' }),
+        settledCall(3, { model: 'sim-small' }),
+        settledCall(4, { tenant_id: 'globex', workspace: 'globex-prod', outcome: 'timeout' }),
       ]);
-      const ids = async (query: Partial<Parameters<Ledger['rows']>[0]>) => (await ledger.rows({ limit: 10, ...query })).rows.map((row) => row.sequence).sort();
+      const ids = async (query: Partial<Parameters<Ledger['rows']>[0]>) =>
+        (await ledger.rows({ limit: 10, ...query })).rows.map((row) => row.sequence).sort();
       expect(await ids({ feature: 'search' })).toEqual([1, 2]);
       expect(await ids({ workspace: 'acme-prod', outcome: 'timeout' })).toEqual([2]);
       expect(await ids({ outcome: 'timeout' })).toEqual([2, 4]);
@@ -123,7 +179,10 @@ describe.each(testServers())('the ledger on $name', ({ start }) => {
       expect(await ids({ tenant: 'globex' })).toEqual([4]);
       expect(await ids({ request_id: settledCall(3).request_id })).toEqual([3]);
       expect(await ids({ feature: 'search', outcome: 'ok', model: 'sim-small' })).toEqual([]);
-      expect(await ledger.summary({ feature: 'search', outcome: 'timeout' })).toMatchObject({ calls: 1, outcomes: { timeout: 1 } });
+      expect(await ledger.summary({ feature: 'search', outcome: 'timeout' })).toMatchObject({
+        calls: 1,
+        outcomes: { timeout: 1 },
+      });
       expect(await ledger.summary({ tenant: 'acme', model: 'sim-large' })).toMatchObject({ calls: 2 });
     });
 
@@ -139,24 +198,51 @@ describe.each(testServers())('the ledger on $name', ({ start }) => {
         settledCall(3, { outcome: 'throttled', billed_nanousd: 5 }),
       ]);
       expect(await ledger.summary({ workspace: 'acme-prod' })).toMatchObject({
-        calls: 2, outcomes: { ok: 1, timeout: 1 }, billed_nanousd: most, billed_usd: '18014398.509481982', cost_nanousd: 2_468,
+        calls: 2,
+        outcomes: { ok: 1, timeout: 1 },
+        billed_nanousd: most,
+        billed_usd: '18014398.509481982',
+        cost_nanousd: 2_468,
       });
-      expect(await ledger.summary({ workspace: 'nobody' })).toMatchObject({ calls: 0, cost_nanousd: 0, cost_usd: '0', outcomes: {} });
+      expect(await ledger.summary({ workspace: 'nobody' })).toMatchObject({
+        calls: 0,
+        cost_nanousd: 0,
+        cost_usd: '0',
+        outcomes: {},
+      });
     });
 
     it('shows usage of one workspace by step, model and feature', async () => {
       await ledger.insertBatch([
-        settledCall(1), settledCall(2, { feature: 'search' }), settledCall(3, { feature: 'search', occurred_at: '2026-03-10T13:10:00.000Z' }), settledCall(4, { workspace: 'globex-prod' }),
+        settledCall(1),
+        settledCall(2, { feature: 'search' }),
+        settledCall(3, { feature: 'search', occurred_at: '2026-03-10T13:10:00.000Z' }),
+        settledCall(4, { workspace: 'globex-prod' }),
       ]);
       expect(await ledger.usage({ workspace: 'acme-prod', step: 'hour' })).toHaveLength(3);
       expect(await ledger.usage({ workspace: 'acme-prod', step: 'day' })).toEqual(
-        expect.arrayContaining([{ at: '2026-03-10T00:00:00.000Z', model: 'sim-large', feature: 'search', calls: 2, input_tokens: 26, output_tokens: 46, billed_nanousd: 4_690 }]),
+        expect.arrayContaining([
+          {
+            at: '2026-03-10T00:00:00.000Z',
+            model: 'sim-large',
+            feature: 'search',
+            calls: 2,
+            input_tokens: 26,
+            output_tokens: 46,
+            billed_nanousd: 4_690,
+          },
+        ]),
       );
     });
   });
 
   describe('the metering consumer', () => {
-    const message = (messageId: string, body: unknown) => ({ messageId, body: typeof body === 'string' ? body : JSON.stringify(body), attributes: {}, receiveCount: 1 });
+    const message = (messageId: string, body: unknown) => ({
+      messageId,
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+      attributes: {},
+      receiveCount: 1,
+    });
 
     it('stores the good messages of a batch and names each bad one with its reason', async () => {
       const moved: unknown[] = [];

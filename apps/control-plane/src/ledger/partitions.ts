@@ -9,8 +9,9 @@ const PARTITION_WINDOW_MS = 2 * 366 * 86_400_000;
 
 export interface Partitions {
   /**
-   * Makes the partitions of these instants (RFC 3339, UTC), of this month and of the next ones, where they are missing; the
-   * caller holds the writer lock. What it returns is given to `remember` once the transaction has been committed.
+   * Makes the partitions of these instants (RFC 3339, UTC), of this month and of the next ones, where they are
+   * missing; the caller holds the writer lock. What it returns is given to `remember` once the transaction has been
+   * committed.
    */
   ensure(tx: Executor, instants: readonly string[]): Promise<readonly string[]>;
   remember(months: readonly string[]): void;
@@ -24,9 +25,11 @@ export function createPartitions({ clock }: { clock: Pick<Clock, 'now'> }): Part
     ensure: async (tx, instants) => {
       const now = clock.now();
       const months = new Set(monthsFrom(now));
-      for (const instant of instants) if (Math.abs(Date.parse(instant) - now) <= PARTITION_WINDOW_MS) months.add(instant.slice(0, 7));
+      for (const instant of instants)
+        if (Math.abs(Date.parse(instant) - now) <= PARTITION_WINDOW_MS) months.add(instant.slice(0, 7));
       const missing = [...months].filter((month) => !known.has(month));
-      for (const month of missing) await tx.execute(sql`select ledger_partition(${`${month}-01T00:00:00Z`}::timestamptz)`);
+      for (const month of missing)
+        await tx.execute(sql`select ledger_partition(${`${month}-01T00:00:00Z`}::timestamptz)`);
       return missing;
     },
     remember: (months) => {
@@ -37,5 +40,7 @@ export function createPartitions({ clock }: { clock: Pick<Clock, 'now'> }): Part
 
 function monthsFrom(nowMs: number): string[] {
   const now = new Date(nowMs);
-  return Array.from({ length: 1 + MONTHS_AHEAD }, (_, ahead) => new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + ahead, 1)).toISOString().slice(0, 7));
+  return Array.from({ length: 1 + MONTHS_AHEAD }, (_, ahead) =>
+    new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + ahead, 1)).toISOString().slice(0, 7),
+  );
 }

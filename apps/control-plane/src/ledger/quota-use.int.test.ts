@@ -13,7 +13,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => server.stop());
 
-describe("what the ledger tells a gateway that lost its quota counters", () => {
+describe('what the ledger tells a gateway that lost its quota counters', () => {
   it('are the sums by key and step since each span began, without the calls that the gateway counts itself', async () => {
     const database = await server.createDatabase();
     const clock = createFakeClock(NOW);
@@ -31,7 +31,11 @@ describe("what the ledger tells a gateway that lost its quota counters", () => {
     );
     await ledger.insertBatch(calls);
     const except = [{ epoch: EPOCH + 5, from: 20 }];
-    const spans = [{ from_ms: NOW - 65 * 60_000, step_ms: 300_000 }, { from_ms: NOW - 3_600_000 }, { from_ms: NOW - 7_000_000, step_ms: 7_000 }];
+    const spans = [
+      { from_ms: NOW - 65 * 60_000, step_ms: 300_000 },
+      { from_ms: NOW - 3_600_000 },
+      { from_ms: NOW - 7_000_000, step_ms: 7_000 },
+    ];
     const answer = await ledger.quotaUse({ gateway_id: 'gw-1', except, spans });
 
     const expected = spans.map(({ from_ms, step_ms }) => {
@@ -41,11 +45,19 @@ describe("what the ledger tells a gateway that lost its quota counters", () => {
         if (at < from_ms || (call.gateway_id === 'gw-1' && call.epoch === EPOCH + 5 && call.sequence >= 20)) continue;
         const id = `${call.key_id} ${step_ms === undefined ? from_ms : Math.floor(at / step_ms) * step_ms}`;
         const sum = sums.get(id) ?? [0, 0, 0];
-        sums.set(id, [(sum[0] ?? 0) + inputTokens(call.usage), (sum[1] ?? 0) + outputTokens(call.usage), (sum[2] ?? 0) + call.billed_nanousd]);
+        sums.set(id, [
+          (sum[0] ?? 0) + inputTokens(call.usage),
+          (sum[1] ?? 0) + outputTokens(call.usage),
+          (sum[2] ?? 0) + call.billed_nanousd,
+        ]);
       }
       return [...sums].map(([id, sum]) => `${id}: ${sum.join(' ')}`).sort();
     });
-    const got = answer.spans.map((uses) => uses.map((use) => `${use.key_id} ${use.at_ms}: ${use.input_tokens} ${use.output_tokens} ${use.billed_nanousd}`).sort());
+    const got = answer.spans.map((uses) =>
+      uses
+        .map((use) => `${use.key_id} ${use.at_ms}: ${use.input_tokens} ${use.output_tokens} ${use.billed_nanousd}`)
+        .sort(),
+    );
     expect(got).toEqual(expected);
     expect(got[0]?.length).toBeGreaterThan(10);
     expect(answer.spans[1]?.[0]).toMatchObject({ tenant_id: 'acme', workspace_id: calls[0]?.workspace_id });

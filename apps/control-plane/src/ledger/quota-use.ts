@@ -3,14 +3,20 @@ import { QuotaUse, type QuotaUseRequest, type QuotaUseResponse } from '@sluice/c
 import type { Executor } from '../db/open-database.ts';
 
 /**
- * Sums the ledger for a gateway that lost its quota counters, from the rows themselves: rollups know no keys and no steps below an
- * hour. A call belongs to the step of its `occurred_at`, as in the gateway.
+ * Sums the ledger for a gateway that lost its quota counters, from the rows themselves: rollups know no keys and no
+ * steps below an hour. A call belongs to the step of its `occurred_at`, as in the gateway.
  */
-export async function readQuotaUse(db: Executor, { gateway_id, except, spans }: QuotaUseRequest): Promise<QuotaUseResponse> {
+export async function readQuotaUse(
+  db: Executor,
+  { gateway_id, except, spans }: QuotaUseRequest,
+): Promise<QuotaUseResponse> {
   const own = JSON.stringify(except);
   const answers: QuotaUse[][] = [];
   for (const { from_ms, step_ms } of spans) {
-    const at = step_ms === undefined ? sql`${from_ms}::bigint` : sql`(floor(extract(epoch from occurred_at) * 1000 / ${step_ms}::bigint) * ${step_ms}::bigint)::bigint`;
+    const at =
+      step_ms === undefined
+        ? sql`${from_ms}::bigint`
+        : sql`(floor(extract(epoch from occurred_at) * 1000 / ${step_ms}::bigint) * ${step_ms}::bigint)::bigint`;
     const found = await db.execute<Record<string, string>>(sql`
       select tenant_id, workspace_id, key_id, ${at} as at,
         sum(tokens_input + tokens_cache_read + tokens_cache_write)::text as input,

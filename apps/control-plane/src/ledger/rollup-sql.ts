@@ -9,12 +9,19 @@ const SUMS = ['calls', 'attempts', ...TOKEN_CLASSES.map((name) => `tokens_${name
 export const ROLLUP_COLUMNS: readonly string[] = ['bucket', ...KEY, ...SUMS];
 /** The sums of a rollup, without its key. */
 export const ROLLUP_SUMS: readonly string[] = SUMS;
-/** Columns of `ledger` that rollups are made of; `attempts` as a number. A correction is no call: it only moves the sums. */
+/**
+ * Columns of `ledger` that rollups are made of; `attempts` as a number. A correction is no call: it only moves the
+ * sums.
+ */
 export const ROLLUP_SOURCE = `occurred_at, kind, ${KEY.join(', ')}, jsonb_array_length(attempts) as attempts, ${SUMS.slice(2).join(', ')}`;
 
-const start = (step: RollupStep, at: string): string => `date_trunc('${step}', ${at} at time zone 'UTC') at time zone 'UTC'`;
+const start = (step: RollupStep, at: string): string =>
+  `date_trunc('${step}', ${at} at time zone 'UTC') at time zone 'UTC'`;
 
-/** Sums by step of the rows of `source`, a relation with the columns of `ROLLUP_SOURCE`. What is absent is the empty text. */
+/**
+ * Sums by step of the rows of `source`, a relation with the columns of `ROLLUP_SOURCE`. What is absent is the empty
+ * text.
+ */
 export function sumRows(step: RollupStep, source: string): string {
   return `select ${start(step, 'occurred_at')} as bucket, tenant_id, workspace,
       coalesce(model, '') as model, coalesce(provider, '') as provider, coalesce(feature, '') as feature, outcome, key_id,

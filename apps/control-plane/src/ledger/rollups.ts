@@ -17,17 +17,28 @@ const DAY_MS = 86_400_000;
 
 export interface Rollups {
   /**
-   * Computes the rollups of every day that the span touches anew from the rows, day by day, each in a transaction of its
-   * own: whoever reads meanwhile sees sums that are equal to the rows, and writers wait for one day at most.
+   * Computes the rollups of every day that the span touches anew from the rows, day by day, each in a transaction
+   * of its own: whoever reads meanwhile sees sums that are equal to the rows, and writers wait for one day at most.
    *
    * @returns how many days were made.
    */
   rebuild(span?: Span): Promise<number>;
-  /** Where rollups and rows differ within the days that the span touches; empty when they are equal. One snapshot of the database. */
+  /**
+   * Where rollups and rows differ within the days that the span touches; empty when they are equal. One snapshot of
+   * the database.
+   */
   check(span?: Span): Promise<LedgerDifference[]>;
 }
 
-export function createRollups({ db, clock, onDay }: { db: Db; clock: Pick<Clock, 'monotonic'>; onDay?: ((durationMs: number) => void) | undefined }): Rollups {
+export function createRollups({
+  db,
+  clock,
+  onDay,
+}: {
+  db: Db;
+  clock: Pick<Clock, 'monotonic'>;
+  onDay?: ((durationMs: number) => void) | undefined;
+}): Rollups {
   /** Start of the first day at or after the instant that has rows or rollups. */
   async function nextDay(from: string): Promise<number | undefined> {
     const found = await db.execute<{ at: Date | string | null }>(sql`
@@ -43,14 +54,22 @@ export function createRollups({ db, clock, onDay }: { db: Db; clock: Pick<Clock,
     rebuild: async ({ from, to } = {}) => {
       const end = to === undefined ? Infinity : Date.parse(to);
       let days = 0;
-      for (let at = await nextDay(dayOf(from ?? EARLIEST)); at !== undefined && at < end; at = await nextDay(new Date(at + DAY_MS).toISOString())) {
+      for (
+        let at = await nextDay(dayOf(from ?? EARLIEST));
+        at !== undefined && at < end;
+        at = await nextDay(new Date(at + DAY_MS).toISOString())
+      ) {
         const began = clock.monotonic();
         const day = { from: new Date(at).toISOString(), to: new Date(at + DAY_MS).toISOString() };
         await asWriter(db, async (tx) => {
           await tx.execute(sql`set local statement_timeout = 0`);
           for (const step of STEPS) {
-            await tx.execute(sql`delete from ${sql.identifier(`rollup_${step}`)} where bucket >= ${day.from}::timestamptz and bucket < ${day.to}::timestamptz`);
-            await tx.execute(sql`${sql.raw(addToRollup(step, sumRows(step, `(select ${ROLLUP_SOURCE} from ledger where occurred_at >= '${day.from}' and occurred_at < '${day.to}') rows`)))}`);
+            await tx.execute(
+              sql`delete from ${sql.identifier(`rollup_${step}`)} where bucket >= ${day.from}::timestamptz and bucket < ${day.to}::timestamptz`,
+            );
+            await tx.execute(
+              sql`${sql.raw(addToRollup(step, sumRows(step, `(select ${ROLLUP_SOURCE} from ledger where occurred_at >= '${day.from}' and occurred_at < '${day.to}') rows`)))}`,
+            );
           }
         });
         days += 1;
@@ -63,7 +82,10 @@ export function createRollups({ db, clock, onDay }: { db: Db; clock: Pick<Clock,
         async (tx) => {
           await tx.execute(sql`set local statement_timeout = 0`);
           const within = (column: string): string =>
-            [from === undefined ? 'true' : `${column} >= '${dayOf(from)}'`, to === undefined ? 'true' : `${column} < '${dayAfter(to)}'`].join(' and ');
+            [
+              from === undefined ? 'true' : `${column} >= '${dayOf(from)}'`,
+              to === undefined ? 'true' : `${column} < '${dayAfter(to)}'`,
+            ].join(' and ');
           const out: LedgerDifference[] = [];
           for (const step of STEPS) {
             const rows = sumRows(step, `(select ${ROLLUP_SOURCE} from ledger where ${within('occurred_at')}) rows`);
@@ -89,7 +111,10 @@ function dayAfter(instant: string): string {
   return dayOf(new Date(Date.parse(instant) + DAY_MS - 1).toISOString());
 }
 
-/** Keys whose sums differ; a key that only one side has counts as zeros on the other. A row of zeros is as good as none. */
+/**
+ * Keys whose sums differ; a key that only one side has counts as zeros on the other. A row of zeros is as good as
+ * none.
+ */
 function differences(step: RollupStep, rows: string, within: string): string {
   const key = ROLLUP_COLUMNS.filter((name) => !ROLLUP_SUMS.includes(name)).join(', ');
   return `
@@ -110,6 +135,8 @@ function toDifference(step: RollupStep, row: Record<string, string>): LedgerDiff
     provider: row['provider'] ?? '',
     feature: row['feature'] ?? '',
     outcome: row['outcome'] ?? '',
-    sums: Object.fromEntries(sums.map((name) => [name, { rows: row[`rows_${name}`] ?? '0', rollup: row[`rollup_${name}`] ?? '0' }])),
+    sums: Object.fromEntries(
+      sums.map((name) => [name, { rows: row[`rows_${name}`] ?? '0', rollup: row[`rollup_${name}`] ?? '0' }]),
+    ),
   };
 }

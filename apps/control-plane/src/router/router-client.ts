@@ -13,23 +13,35 @@ const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 8 * 1024 * 1024;
 
 /** @param deps without a URL or token nothing is asked, and every answer says why. */
-export function createRouterClient(deps: { url: string | undefined; token: string | undefined; fetch?: typeof fetch }): RouterClient {
+export function createRouterClient(deps: {
+  url: string | undefined;
+  token: string | undefined;
+  fetch?: typeof fetch;
+}): RouterClient {
   const { url, token, fetch: doFetch = fetch } = deps;
 
   async function call(method: string, path: string, body?: unknown): Promise<unknown> {
-    if (url === undefined || token === undefined) throw new ProblemError(503, 'No router is configured', { detail: 'SLUICE_ROUTER_URL and SLUICE_TOKEN_ROUTER are not set.' });
+    if (url === undefined || token === undefined)
+      throw new ProblemError(503, 'No router is configured', {
+        detail: 'SLUICE_ROUTER_URL and SLUICE_TOKEN_ROUTER are not set.',
+      });
     let answer: Response;
     let text: string;
     try {
       answer = await doFetch(new URL(path, url), {
         method,
         signal: AbortSignal.timeout(TIMEOUT_MS),
-        headers: { authorization: `Bearer ${token}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
       text = await answer.text();
     } catch {
-      throw new ProblemError(503, 'The router does not answer', { detail: 'Gateways go on with the last policy that they have.' });
+      throw new ProblemError(503, 'The router does not answer', {
+        detail: 'Gateways go on with the last policy that they have.',
+      });
     }
     if (text.length > MAX_BYTES) throw new ProblemError(502, 'The answer of the router is too large');
     const parsed = parse(text);
@@ -37,7 +49,11 @@ export function createRouterClient(deps: { url: string | undefined; token: strin
     const problem = Problem.partial().safeParse(parsed).data;
     // Its own 401 and 403 are about the control plane's token, never about who asks here.
     const status = answer.status === 401 || answer.status === 403 ? 502 : answer.status;
-    throw new ProblemError(status, problem?.title ?? 'The router refused', problem?.detail === undefined ? {} : { detail: problem.detail });
+    throw new ProblemError(
+      status,
+      problem?.title ?? 'The router refused',
+      problem?.detail === undefined ? {} : { detail: problem.detail },
+    );
   }
 
   return { get: (path) => call('GET', path), post: (path, body) => call('POST', path, body) };

@@ -5,10 +5,11 @@ export interface Sample {
 }
 
 /**
- * Fewer samples that draw the same line: of each bucket of equal time its first, smallest, largest and last value, in the order in which
- * they came (M4: Jugel, Jerzak, Hackenbroich, Markl, 2014). A spike of one sample is always the largest or smallest of its bucket, so it
- * stays at its own instant and height; methods that choose by area (LTTB) or take means may lose it. A bucket without a value stays a gap,
- * and so does a gap within a bucket that is at least a bucket long.
+ * Fewer samples that draw the same line: of each bucket of equal time its first, smallest, largest and last value,
+ * in the order in which they came (M4: Jugel, Jerzak, Hackenbroich, Markl, 2014). A spike of one sample is always
+ * the largest or smallest of its bucket, so it stays at its own instant and height; methods that choose by area
+ * (LTTB) or take means may lose it. A bucket without a value stays a gap, and so does a gap within a bucket that is
+ * at least a bucket long.
  *
  * @param samples in order of time.
  * @param points at most so many come out, gaps included; at least 5.
@@ -31,7 +32,10 @@ export function downsample(samples: readonly Sample[], points: number): Sample[]
   return out;
 }
 
-/** Adds what is kept of the samples in [from, to): four values in their order, and one gap where there is one before, between or after them. */
+/**
+ * Adds what is kept of the samples in [from, to): four values in their order, and one gap where there is one
+ * before, between or after them.
+ */
 function keep(samples: readonly Sample[], from: number, to: number, out: Sample[]): void {
   let first = -1;
   let last = -1;

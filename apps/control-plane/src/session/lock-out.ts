@@ -6,7 +6,10 @@ export const FIRST_LOCK_MS = 30_000;
 export const LONGEST_LOCK_MS = 15 * 60_000;
 const ACCOUNTS_KEPT = 10_000;
 
-/** Until when an account is locked after so many failures in a row, epoch milliseconds; undefined when it is not. Doubles up to 15 min. */
+/**
+ * Until when an account is locked after so many failures in a row, epoch milliseconds; undefined when it is not.
+ * Doubles up to 15 min.
+ */
 export function lockedUntilMs(failures: number, nowMs: number): number | undefined {
   if (failures < FAILURES_ALLOWED) return undefined;
   return nowMs + Math.min(LONGEST_LOCK_MS, FIRST_LOCK_MS * 2 ** Math.min(20, failures - FAILURES_ALLOWED));

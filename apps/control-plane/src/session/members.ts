@@ -28,68 +28,121 @@ export interface MemberScope {
   readonly actor: AuditInput['actor'];
 }
 
-/** People with a role in a workspace, and who is invited to one. Every change has its audit record in the same transaction. */
+/**
+ * People with a role in a workspace, and who is invited to one. Every change has its audit record in the same
+ * transaction.
+ */
 export interface Members {
   list(workspace: string): Promise<Member[]>;
-  /** A colleague gets the role; anybody else, known here or not, is invited and the answer is the same. @throws ProblemError 409 for a member. */
+  /**
+   * A colleague gets the role; anybody else, known here or not, is invited and the answer is the same.
+   * @throws ProblemError 409 for a member.
+   */
   add(scope: MemberScope, email: string, role: Role): Promise<NewMember>;
-  /** Undefined when the workspace has no such member. @throws ProblemError 409 when it would leave the workspace without an admin. */
+  /**
+   * Undefined when the workspace has no such member.
+   * @throws ProblemError 409 when it would leave the workspace without an admin.
+   */
   setRole(scope: MemberScope, id: string, role: Role): Promise<Member | undefined>;
   /** Of a member or an invitation; false when there is none. @throws ProblemError 409 for the last admin. */
   remove(scope: MemberScope, id: string): Promise<boolean>;
   /** Invitations that nobody has taken yet, of one workspace or of all, in the order of their ids after one. */
-  openInvitations(query: { readonly workspace?: string | undefined; readonly after?: string | undefined; readonly limit: number }): Promise<InvitationView[]>;
+  openInvitations(query: {
+    readonly workspace?: string | undefined;
+    readonly after?: string | undefined;
+    readonly limit: number;
+  }): Promise<InvitationView[]>;
   /** Takes an invitation back in an operator's name; false when there is none. */
   takeBack(id: string, actor: AuditInput['actor']): Promise<boolean>;
   /** The invitation of a secret, while it lasts. */
   invitation(secret: string): Promise<{ email: string } | undefined>;
-  /** Makes the person of an invitation a member, with this password when they are new. False when it is not valid any more. */
+  /**
+   * Makes the person of an invitation a member, with this password when they are new. False when it is not valid
+   * any more.
+   */
   accept(secret: string, password: string): Promise<boolean>;
 }
 
 export const INVITATION_TTL_MS = 7 * 86_400_000;
 const INVITATIONS_OPEN = 200;
 
-export function createPostgresMembers(deps: { db: Db; clock: Pick<Clock, 'now'>; recordAudit: (tx: Executor, input: AuditInput) => Promise<unknown> }): Members {
+export function createPostgresMembers(deps: {
+  db: Db;
+  clock: Pick<Clock, 'now'>;
+  recordAudit: (tx: Executor, input: AuditInput) => Promise<unknown>;
+}): Members {
   const { db, clock, recordAudit } = deps;
   const now = (): string => new Date(clock.now()).toISOString();
 
-  const record = (tx: Executor, scope: MemberScope, type: string, id: string, change: { before?: unknown; after?: unknown }): Promise<unknown> =>
-    recordAudit(tx, { type, actor: scope.actor, target: { kind: 'member', id }, tenant_id: scope.tenant, workspace: scope.workspace, ...change });
+  const record = (
+    tx: Executor,
+    scope: MemberScope,
+    type: string,
+    id: string,
+    change: { before?: unknown; after?: unknown },
+  ): Promise<unknown> =>
+    recordAudit(tx, {
+      type,
+      actor: scope.actor,
+      target: { kind: 'member', id },
+      tenant_id: scope.tenant,
+      workspace: scope.workspace,
+      ...change,
+    });
 
   /** The members' rows, locked: two admins cannot remove each other at once. */
   async function locked(tx: Executor, workspace: string): Promise<Member[]> {
     const found = await tx.execute<{ id: string; email: string; role: string }>(
       sql`select id, email, roles ->> ${workspace} as role from users where jsonb_exists(roles, ${workspace}) order by id for update`,
     );
-    return found.rows.flatMap(({ id, email, role }) => (Role.safeParse(role).success ? [{ id, email, role: role as Role }] : []));
+    return found.rows.flatMap(({ id, email, role }) =>
+      Role.safeParse(role).success ? [{ id, email, role: role as Role }] : [],
+    );
   }
 
   function refuseLastAdmin(members: readonly Member[], id: string): void {
     const others = members.some((member) => member.id !== id && member.role === 'admin');
     const admin = members.some((member) => member.id === id && member.role === 'admin');
-    if (admin && !others) throw new ProblemError(409, 'The last admin stays', { detail: 'Make somebody else an admin of this workspace first.' });
+    if (admin && !others)
+      throw new ProblemError(409, 'The last admin stays', {
+        detail: 'Make somebody else an admin of this workspace first.',
+      });
   }
 
   async function grant(tx: Executor, id: string, workspace: string, role: Role): Promise<void> {
-    await tx.execute(sql`update users set roles = roles || jsonb_build_object(${workspace}::text, ${role}::text), version = version + 1 where id = ${id}`);
+    await tx.execute(
+      sql`update users set roles = roles || jsonb_build_object(${workspace}::text, ${role}::text), version = version + 1 where id = ${id}`,
+    );
   }
 
   return {
     list: async (workspace) => {
-      const people = await db.execute<{ id: string; email: string; role: string }>(sql`select id, email, roles ->> ${workspace} as role from users where jsonb_exists(roles, ${workspace})`);
+      const people = await db.execute<{ id: string; email: string; role: string }>(
+        sql`select id, email, roles ->> ${workspace} as role from users where jsonb_exists(roles, ${workspace})`,
+      );
       const invited = await db.execute<{ id: string; email: string; role: string; expires_at: string | Date }>(
         sql`select id, email, role, expires_at from invitations where workspace = ${workspace} and expires_at > ${now()}::timestamptz`,
       );
-      const members: Member[] = people.rows.flatMap(({ id, email, role }) => (Role.safeParse(role).success ? [{ id, email, role: role as Role }] : []));
-      for (const row of invited.rows) members.push({ id: row.id, email: row.email, role: Role.parse(row.role), expiresMs: new Date(row.expires_at).getTime() });
+      const members: Member[] = people.rows.flatMap(({ id, email, role }) =>
+        Role.safeParse(role).success ? [{ id, email, role: role as Role }] : [],
+      );
+      for (const row of invited.rows)
+        members.push({
+          id: row.id,
+          email: row.email,
+          role: Role.parse(row.role),
+          expiresMs: new Date(row.expires_at).getTime(),
+        });
       return members.toSorted((a, b) => (a.email < b.email ? -1 : 1));
     },
     add: (scope, email, role) =>
       db.transaction(async (tx) => {
-        const found = await tx.execute<{ id: string; roles: Record<string, string> }>(sql`select id, roles from users where lower(email) = ${email} for update`);
+        const found = await tx.execute<{ id: string; roles: Record<string, string> }>(
+          sql`select id, roles from users where lower(email) = ${email} for update`,
+        );
         const person = found.rows[0];
-        if (person !== undefined && Object.hasOwn(person.roles, scope.workspace)) throw new ProblemError(409, 'Already a member', { detail: 'Change the role of the member instead.' });
+        if (person !== undefined && Object.hasOwn(person.roles, scope.workspace))
+          throw new ProblemError(409, 'Already a member', { detail: 'Change the role of the member instead.' });
         if (person !== undefined && scope.siblings.some((slug) => Object.hasOwn(person.roles, slug))) {
           await grant(tx, person.id, scope.workspace, role);
           await record(tx, scope, 'member.added', person.id, { after: { role } });
@@ -98,9 +151,14 @@ export function createPostgresMembers(deps: { db: Db; clock: Pick<Clock, 'now'>;
         const secret = randomBytes(32).toString('base64url');
         const id = `inv_${randomUUID()}`;
         const expiresMs = clock.now() + INVITATION_TTL_MS;
-        await tx.execute(sql`delete from invitations where workspace = ${scope.workspace} and (email = ${email} or expires_at <= ${now()}::timestamptz)`);
-        const open = await tx.execute<{ count: string }>(sql`select count(*)::text as count from invitations where workspace = ${scope.workspace}`);
-        if (Number(open.rows[0]?.count) >= INVITATIONS_OPEN) throw new ProblemError(409, 'Too many invitations are open', { detail: 'Take some back first.' });
+        await tx.execute(
+          sql`delete from invitations where workspace = ${scope.workspace} and (email = ${email} or expires_at <= ${now()}::timestamptz)`,
+        );
+        const open = await tx.execute<{ count: string }>(
+          sql`select count(*)::text as count from invitations where workspace = ${scope.workspace}`,
+        );
+        if (Number(open.rows[0]?.count) >= INVITATIONS_OPEN)
+          throw new ProblemError(409, 'Too many invitations are open', { detail: 'Take some back first.' });
         await tx.execute(sql`
           insert into invitations (id, token_digest, workspace, tenant_id, email, role, invited_by, created_at, expires_at)
           values (${id}, ${digestOf(secret)}, ${scope.workspace}, ${scope.tenant}, ${email}, ${role}, ${scope.actor.id}, ${now()}::timestamptz, ${new Date(expiresMs).toISOString()}::timestamptz)`);
@@ -119,7 +177,9 @@ export function createPostgresMembers(deps: { db: Db; clock: Pick<Clock, 'now'>;
       }),
     remove: (scope, id) =>
       db.transaction(async (tx) => {
-        const dropped = await tx.execute<{ role: string }>(sql`delete from invitations where workspace = ${scope.workspace} and id = ${id} returning role`);
+        const dropped = await tx.execute<{ role: string }>(
+          sql`delete from invitations where workspace = ${scope.workspace} and id = ${id} returning role`,
+        );
         if (dropped.rows[0] !== undefined) {
           await record(tx, scope, 'member.uninvited', id, { before: { role: dropped.rows[0].role } });
           return true;
@@ -128,32 +188,64 @@ export function createPostgresMembers(deps: { db: Db; clock: Pick<Clock, 'now'>;
         const member = members.find((one) => one.id === id);
         if (member === undefined) return false;
         refuseLastAdmin(members, id);
-        await tx.execute(sql`update users set roles = roles - ${scope.workspace}::text, version = version + 1 where id = ${id}`);
+        await tx.execute(
+          sql`update users set roles = roles - ${scope.workspace}::text, version = version + 1 where id = ${id}`,
+        );
         await record(tx, scope, 'member.removed', id, { before: { role: member.role } });
         return true;
       }),
     openInvitations: async ({ workspace, after = '', limit }) => {
-      const found = await db.execute<{ id: string; email: string; role: string; workspace: string; tenant_id: string; expires_at: string | Date }>(sql`
+      const found = await db.execute<{
+        id: string;
+        email: string;
+        role: string;
+        workspace: string;
+        tenant_id: string;
+        expires_at: string | Date;
+      }>(sql`
         select id, email, role, workspace, tenant_id, expires_at from invitations
         where expires_at > ${now()}::timestamptz and id > ${after} ${workspace === undefined ? sql`` : sql`and workspace = ${workspace}`} order by id limit ${limit}`);
-      return found.rows.map((row) => ({ id: row.id, email: row.email, role: Role.parse(row.role), workspace: row.workspace, tenant: row.tenant_id, expires_at: new Date(row.expires_at).toISOString() }));
+      return found.rows.map((row) => ({
+        id: row.id,
+        email: row.email,
+        role: Role.parse(row.role),
+        workspace: row.workspace,
+        tenant: row.tenant_id,
+        expires_at: new Date(row.expires_at).toISOString(),
+      }));
     },
     takeBack: (id, actor) =>
       db.transaction(async (tx) => {
-        const dropped = await tx.execute<{ role: string; workspace: string; tenant_id: string }>(sql`delete from invitations where id = ${id} returning role, workspace, tenant_id`);
+        const dropped = await tx.execute<{ role: string; workspace: string; tenant_id: string }>(
+          sql`delete from invitations where id = ${id} returning role, workspace, tenant_id`,
+        );
         const row = dropped.rows[0];
         if (row === undefined) return false;
-        await record(tx, { workspace: row.workspace, tenant: row.tenant_id, siblings: [], actor }, 'member.uninvited', id, { before: { role: row.role } });
+        await record(
+          tx,
+          { workspace: row.workspace, tenant: row.tenant_id, siblings: [], actor },
+          'member.uninvited',
+          id,
+          { before: { role: row.role } },
+        );
         return true;
       }),
     invitation: async (secret) => {
-      const found = await db.execute<{ email: string }>(sql`select email from invitations where token_digest = ${digestOf(secret)} and expires_at > ${now()}::timestamptz`);
+      const found = await db.execute<{ email: string }>(
+        sql`select email from invitations where token_digest = ${digestOf(secret)} and expires_at > ${now()}::timestamptz`,
+      );
       return found.rows[0];
     },
     accept: async (secret, password) => {
       const passwordHash = await hashPassword(password);
       return db.transaction(async (tx) => {
-        const taken = await tx.execute<{ id: string; email: string; workspace: string; tenant_id: string; role: string }>(
+        const taken = await tx.execute<{
+          id: string;
+          email: string;
+          workspace: string;
+          tenant_id: string;
+          role: string;
+        }>(
           sql`delete from invitations where token_digest = ${digestOf(secret)} and expires_at > ${now()}::timestamptz returning id, email, workspace, tenant_id, role`,
         );
         const invitation = taken.rows[0];
@@ -161,10 +253,17 @@ export function createPostgresMembers(deps: { db: Db; clock: Pick<Clock, 'now'>;
         await tx.execute(sql`
           insert into users (id, email, password_hash, roles, failed_attempts, version) values (${randomUUID()}, ${invitation.email}, ${passwordHash}, '{}'::jsonb, 0, 1)
           on conflict do nothing`);
-        const person = await tx.execute<{ id: string }>(sql`select id from users where lower(email) = ${invitation.email} for update`);
+        const person = await tx.execute<{ id: string }>(
+          sql`select id from users where lower(email) = ${invitation.email} for update`,
+        );
         const id = person.rows[0]?.id ?? '';
         await grant(tx, id, invitation.workspace, Role.parse(invitation.role));
-        const scope = { workspace: invitation.workspace, tenant: invitation.tenant_id, siblings: [], actor: { kind: 'person' as const, id } };
+        const scope = {
+          workspace: invitation.workspace,
+          tenant: invitation.tenant_id,
+          siblings: [],
+          actor: { kind: 'person' as const, id },
+        };
         await record(tx, scope, 'member.joined', id, { after: { role: invitation.role } });
         return true;
       });

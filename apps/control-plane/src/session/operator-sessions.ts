@@ -28,7 +28,10 @@ export interface OperatorSessions {
   open(operator: Operator): Promise<string>;
   find(token: string): Promise<Operator | undefined>;
   end(token: string): Promise<void>;
-  /** Ends all sessions of an operator whose account has changed. @throws when those of the archive could not be ended. */
+  /**
+   * Ends all sessions of an operator whose account has changed.
+   * @throws when those of the archive could not be ended.
+   */
   endOf(user: string): Promise<void>;
 }
 
@@ -38,7 +41,10 @@ export function createOperatorSessions(deps: {
   onArchiveError?: (error: unknown) => void;
 }): OperatorSessions {
   const sessions = new Map<string, StoredSession>();
-  /** Grows with every end, before and after the archive hears of it: what was read of the archive meanwhile is read again. */
+  /**
+   * Grows with every end, before and after the archive hears of it: what was read of the archive meanwhile is read
+   * again.
+   */
   let ends = 0;
 
   async function archived<T>(work: () => Promise<T>): Promise<T | undefined> {

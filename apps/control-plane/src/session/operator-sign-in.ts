@@ -11,15 +11,16 @@ export interface OperatorSignIn {
   /** Name of the account of the environment: always an admin, also without the database. */
   readonly rootUser: string;
   /**
-   * @throws ProblemError 401 for a wrong name, a wrong password and a disabled account alike, 429 while the account is locked
+   * @throws ProblemError 401 for a wrong name, a wrong password and a disabled account alike, 429 while the account
+   * is locked
    *   or too many sign in at once, 503 for an account of the database while that does not answer.
    */
   verify(user: string, password: string): Promise<Operator>;
 }
 
 /**
- * The account of the environment and those of the database. The environment's password is hashed at once and not kept. All
- * unknown names share one lock, so that guessing names costs as much as guessing passwords.
+ * The account of the environment and those of the database. The environment's password is hashed at once and not
+ * kept. All unknown names share one lock, so that guessing names costs as much as guessing passwords.
  */
 export async function createOperatorSignIn(deps: {
   clock: Clock;
@@ -38,7 +39,11 @@ export async function createOperatorSignIn(deps: {
     if (safeEqual(user, rootUser)) return { lock: 'root', hash: rootHash, operator: { user: rootUser, role: 'admin' } };
     const account = await deps.accounts.find(user);
     if (account === undefined) return { lock: 'unknown', hash: rootHash, operator: undefined };
-    return { lock: `account ${account.id}`, hash: account.passwordHash, operator: account.enabled ? { user: account.id, role: account.role } : undefined };
+    return {
+      lock: `account ${account.id}`,
+      hash: account.passwordHash,
+      operator: account.enabled ? { user: account.id, role: account.role } : undefined,
+    };
   }
 
   return {
@@ -58,5 +63,8 @@ export async function createOperatorSignIn(deps: {
 /** The answer while an account is locked; says how long. */
 export function tooManyFailures(waitMs: number): ProblemError {
   const seconds = Math.ceil(waitMs / 1000);
-  return new ProblemError(429, 'Too many failed sign-ins', { detail: `Try again in ${seconds} s.`, headers: { 'retry-after': String(seconds) } });
+  return new ProblemError(429, 'Too many failed sign-ins', {
+    detail: `Try again in ${seconds} s.`,
+    headers: { 'retry-after': String(seconds) },
+  });
 }

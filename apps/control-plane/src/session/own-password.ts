@@ -15,12 +15,19 @@ export interface OwnPasswordDeps {
 }
 
 /**
- * Gives a person the password that they chose, and ends all of their sessions: whoever knew the old one may be signed in by it.
- * A wrong old password counts as a failed sign-in, so that an open session is no way around the lock.
+ * Gives a person the password that they chose, and ends all of their sessions: whoever knew the old one may be
+ * signed in by it. A wrong old password counts as a failed sign-in, so that an open session is no way around the
+ * lock.
  *
- * @throws ProblemError 400 that names the field, 404 for somebody who is gone, 409 when the account changed meanwhile, 429 while it is locked.
+ * @throws ProblemError 400 that names the field, 404 for somebody who is gone, 409 when the account changed
+ * meanwhile, 429 while it is locked.
  */
-export async function changeOwnPassword(deps: OwnPasswordDeps, { userId, email }: Principal, asked: ChangePasswordRequest, actor: AuditInput['actor']): Promise<void> {
+export async function changeOwnPassword(
+  deps: OwnPasswordDeps,
+  { userId, email }: Principal,
+  asked: ChangePasswordRequest,
+  actor: AuditInput['actor'],
+): Promise<void> {
   const account = await deps.personAccounts.find(userId);
   if (account === undefined) throw new ProblemError(404, 'Not found');
   await requireOld(deps.people, email, asked.old_password);
@@ -28,8 +35,15 @@ export async function changeOwnPassword(deps: OwnPasswordDeps, { userId, email }
   const passwordHash = await hashPassword(asked.new_password, deps.passwordCost);
   const audit: AuditInput = { type: 'user.password_changed', actor, target: { kind: 'users', id: userId } };
   // At the version that was read before the old password was found right: one that an operator gave meanwhile stays.
-  const version = await deps.personAccounts.update({ id: userId, roles: account.roles, passwordHash }, account.version, audit);
-  if (version === undefined) throw new ProblemError(409, 'Your account changed in this moment', { detail: 'Nothing was changed by you. Try again.' });
+  const version = await deps.personAccounts.update(
+    { id: userId, roles: account.roles, passwordHash },
+    account.version,
+    audit,
+  );
+  if (version === undefined)
+    throw new ProblemError(409, 'Your account changed in this moment', {
+      detail: 'Nothing was changed by you. Try again.',
+    });
   await deps.personSessions.endOf(userId);
 }
 
@@ -38,9 +52,11 @@ async function requireOld(people: Pick<People, 'verify'>, email: string, passwor
     await people.verify(email, password);
   } catch (error) {
     // Not a 401: the person is signed in.
-    if (error instanceof ProblemError && error.status === 401) throw refused('old_password', 'is not the password you have');
+    if (error instanceof ProblemError && error.status === 401)
+      throw refused('old_password', 'is not the password you have');
     throw error;
   }
 }
 
-const refused = (path: string, message: string): ProblemError => new ProblemError(400, 'The password was not changed', { errors: [{ path, message }] });
+const refused = (path: string, message: string): ProblemError =>
+  new ProblemError(400, 'The password was not changed', { errors: [{ path, message }] });

@@ -6,8 +6,8 @@ const AT_ONCE = 4;
 const WAITING = 16;
 
 /**
- * Checks passwords, few at once while some wait; what comes on top is refused, so that guessing, also of names that do not
- * exist, cannot take the process's memory and time.
+ * Checks passwords, few at once while some wait; what comes on top is refused, so that guessing, also of names that
+ * do not exist, cannot take the process's memory and time.
  */
 export function createPasswordCheck(verify: typeof verifyPassword = verifyPassword): typeof verifyPassword {
   let running = 0;

@@ -28,7 +28,10 @@ export interface PersonRepository {
 
 /** Verifies people who use the tenant console. */
 export interface People {
-  /** @throws ProblemError 401 for an unknown address and a wrong password alike, 429 while the address is locked, with or without an account. */
+  /**
+   * @throws ProblemError 401 for an unknown address and a wrong password alike, 429 while the address is locked,
+   * with or without an account.
+   */
   verify(email: string, password: string): Promise<Principal>;
   /** Whether an address has an account. */
   knows(email: string): Promise<boolean>;
@@ -36,7 +39,11 @@ export interface People {
   now(userId: string): Promise<Principal | undefined>;
 }
 
-export function createPeople(deps: { repository: PersonRepository; clock: Clock; passwordCost?: ScryptCost | undefined }): People {
+export function createPeople(deps: {
+  repository: PersonRepository;
+  clock: Clock;
+  passwordCost?: ScryptCost | undefined;
+}): People {
   /** Verified against when the address is unknown, so that the answer takes as long. */
   let decoy: Promise<string> | undefined;
   const check = createPasswordCheck();
@@ -62,7 +69,12 @@ export function createPeople(deps: { repository: PersonRepository; clock: Clock;
   };
 }
 
-const principalOf = (person: StoredPerson): Principal => ({ kind: 'person', userId: person.id, email: person.email, roles: knownRoles(person.roles) });
+const principalOf = (person: StoredPerson): Principal => ({
+  kind: 'person',
+  userId: person.id,
+  email: person.email,
+  roles: knownRoles(person.roles),
+});
 
 /** Roles that this version knows; any other grants nothing. */
 function knownRoles(stored: Readonly<Record<string, string>>): Principal['roles'] {

@@ -3,7 +3,10 @@ import type { OpenedSession, PersonSession } from '@sluice/contracts';
 /** A person may have so many sessions at once; the one opened first ends for the next. */
 export const MAX_SESSIONS_OF_ONE = 50;
 
-/** The console's sessions of people, kept for every backend of the console. Each method throws while the database is away. */
+/**
+ * The console's sessions of people, kept for every backend of the console. Each method throws while the database is
+ * away.
+ */
 export interface PersonSessions {
   open(opened: OpenedSession): Promise<void>;
   /** Notes the use; undefined for a session that is unknown, ended or expired. */

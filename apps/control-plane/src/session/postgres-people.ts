@@ -10,9 +10,13 @@ import type { PersonRepository, StoredPerson } from './people.ts';
 export function createPostgresPeople(deps: { db: Executor; clock: Clock }): PersonRepository {
   const { db, clock } = deps;
   async function find(where: SQL): Promise<StoredPerson | undefined> {
-    const found = await db.execute<{ id: string; email: string; password_hash: string; roles: Record<string, string> }>(sql`select id, email, password_hash, roles from users where ${where}`);
+    const found = await db.execute<{ id: string; email: string; password_hash: string; roles: Record<string, string> }>(
+      sql`select id, email, password_hash, roles from users where ${where}`,
+    );
     const row = found.rows[0];
-    return row === undefined ? undefined : { id: row.id, email: row.email, passwordHash: row.password_hash, roles: row.roles };
+    return row === undefined
+      ? undefined
+      : { id: row.id, email: row.email, passwordHash: row.password_hash, roles: row.roles };
   }
   return {
     find: (email) => find(sql`lower(email) = ${email}`),
@@ -25,7 +29,9 @@ export function createPostgresPeople(deps: { db: Executor; clock: Clock }): Pers
             secs => least(${LONGEST_LOCK_MS / 1000}::float8, ${FIRST_LOCK_MS / 1000}::float8 * power(2, least(20, failed_attempts + 1 - ${FAILURES_ALLOWED}::integer)))) end
         where id = ${id} and (locked_until is null or locked_until <= ${now}::timestamptz) returning id`);
       if (begun.rows.length > 0) return 0;
-      const locked = await db.execute<{ locked_until: string | Date | null }>(sql`select locked_until from users where id = ${id}`);
+      const locked = await db.execute<{ locked_until: string | Date | null }>(
+        sql`select locked_until from users where id = ${id}`,
+      );
       return Math.max(1, new Date(locked.rows[0]?.locked_until ?? 0).getTime() - clock.now());
     },
     succeeded: async (id) => {

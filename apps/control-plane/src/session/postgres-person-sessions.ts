@@ -9,7 +9,13 @@ interface Row extends Record<string, unknown> {
 }
 
 /** People's sessions in the table `sessions`, beside those of operators. */
-export function createPostgresPersonSessions({ db, clock }: { db: Executor; clock: Pick<Clock, 'now'> }): PersonSessions {
+export function createPostgresPersonSessions({
+  db,
+  clock,
+}: {
+  db: Executor;
+  clock: Pick<Clock, 'now'>;
+}): PersonSessions {
   const nowText = (): string => new Date(clock.now()).toISOString();
   return {
     async open({ token_digest, session }) {
@@ -39,7 +45,10 @@ export function createPostgresPersonSessions({ db, clock }: { db: Executor; cloc
     async end(userId, tokenDigests) {
       const ended = await db.execute(sql`
         delete from sessions where kind = 'person' and principal ->> 'user_id' = ${userId}
-        and token_digest in (${sql.join(tokenDigests.map((digest) => sql`${digest}`), sql`, `)})`);
+        and token_digest in (${sql.join(
+          tokenDigests.map((digest) => sql`${digest}`),
+          sql`, `,
+        )})`);
       return ended.rowCount ?? 0;
     },
     async endOf(userId) {

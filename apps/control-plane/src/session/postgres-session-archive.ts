@@ -22,7 +22,9 @@ export function createPostgresSessionArchive(deps: { db: Executor }): SessionArc
       );
       const row = found.rows[0];
       const operator = StoredOperator.safeParse(row?.principal);
-      return row === undefined || !operator.success ? undefined : { operator: operator.data, expiresAtMs: new Date(row.expires_at).getTime() };
+      return row === undefined || !operator.success
+        ? undefined
+        : { operator: operator.data, expiresAtMs: new Date(row.expires_at).getTime() };
     },
     remove: async (digest) => {
       await db.execute(sql`delete from sessions where token_digest = ${digest}`);

@@ -35,8 +35,21 @@ describe('signing in as operator', () => {
   let signIn: OperatorSignIn;
   let eve: { id: string; role: 'viewer'; enabled: boolean; version: number; createdAt: string; passwordHash: string };
   beforeEach(async () => {
-    eve = { id: 'eve', role: 'viewer', enabled: true, version: 1, createdAt: '', passwordHash: await hashPassword('her own', COST) };
-    signIn = await createOperatorSignIn({ clock, user: 'ops', password: 'right', cost: COST, accounts: { find: async (id) => (id === 'eve' ? eve : undefined) } });
+    eve = {
+      id: 'eve',
+      role: 'viewer',
+      enabled: true,
+      version: 1,
+      createdAt: '',
+      passwordHash: await hashPassword('her own', COST),
+    };
+    signIn = await createOperatorSignIn({
+      clock,
+      user: 'ops',
+      password: 'right',
+      cost: COST,
+      accounts: { find: async (id) => (id === 'eve' ? eve : undefined) },
+    });
   });
 
   it('locks after ten failures, longer each time, and then refuses the right password too', async () => {
@@ -50,7 +63,7 @@ describe('signing in as operator', () => {
     expect(await statusOf(signIn.verify('ops', 'right'))).toBe(200);
   });
 
-  it('opens with the role of an account of the database, never with the other one\'s password, and not when it is disabled', async () => {
+  it("opens with the role of an account of the database, never with the other one's password, and not when it is disabled", async () => {
     expect(await signIn.verify('eve', 'her own')).toEqual({ user: 'eve', role: 'viewer' });
     expect(await statusOf(signIn.verify('eve', 'right'))).toBe(401);
     expect(await statusOf(signIn.verify('ops', 'her own'))).toBe(401);
@@ -109,7 +122,15 @@ describe('an operator session', () => {
 
   it.each(['endOf', 'end'] as const)('that is looked up in the moment of its %s stays ended', async (how) => {
     const answers: ((session: StoredSession | undefined) => void)[] = [];
-    const sessions = createOperatorSessions({ clock, archive: { save: async () => undefined, find: () => new Promise((resolve) => answers.push(resolve)), remove: async () => undefined, removeOf: async () => undefined } });
+    const sessions = createOperatorSessions({
+      clock,
+      archive: {
+        save: async () => undefined,
+        find: () => new Promise((resolve) => answers.push(resolve)),
+        remove: async () => undefined,
+        removeOf: async () => undefined,
+      },
+    });
     const found = sessions.find('token');
     await (how === 'end' ? sessions.end('token') : sessions.endOf('ada'));
     // Read before the archive heard of the end.
@@ -125,7 +146,12 @@ describe('a person of a tenant', () => {
   let people: People;
   beforeEach(async () => {
     const lockOut = createLockOut({ clock });
-    person = { id: 'u1', email: 'ada@acme.test', passwordHash: await hashPassword('right', COST), roles: { 'acme-prod': 'admin', 'acme-staging': 'emperor' } };
+    person = {
+      id: 'u1',
+      email: 'ada@acme.test',
+      passwordHash: await hashPassword('right', COST),
+      roles: { 'acme-prod': 'admin', 'acme-staging': 'emperor' },
+    };
     people = createPeople({
       clock,
       passwordCost: COST,
@@ -139,11 +165,17 @@ describe('a person of a tenant', () => {
   });
 
   it('gets the roles that are known, and no other', async () => {
-    expect(await people.verify(' Ada@acme.test ', 'right')).toEqual({ kind: 'person', userId: 'u1', email: 'ada@acme.test', roles: { 'acme-prod': 'admin' } });
+    expect(await people.verify(' Ada@acme.test ', 'right')).toEqual({
+      kind: 'person',
+      userId: 'u1',
+      email: 'ada@acme.test',
+      roles: { 'acme-prod': 'admin' },
+    });
   });
 
   it('an unknown address and a wrong password are answered alike', async () => {
-    const refused = async (email: string): Promise<unknown> => people.verify(email, 'wrong').catch((error: unknown) => error);
+    const refused = async (email: string): Promise<unknown> =>
+      people.verify(email, 'wrong').catch((error: unknown) => error);
     expect(await refused('ada@acme.test')).toEqual(await refused('nobody@acme.test'));
     expect(await statusOf(people.verify('nobody@acme.test', 'right'))).toBe(401);
   });
@@ -153,7 +185,11 @@ describe('a person of a tenant', () => {
       const statuses: number[] = [];
       for (let i = 0; i < 12; i += 1) statuses.push(await statusOf(people.verify(email, 'wrong')));
       clock.advance(30_001);
-      return [...statuses, await statusOf(people.verify(email, 'wrong')), await statusOf(people.verify(email, 'wrong'))];
+      return [
+        ...statuses,
+        await statusOf(people.verify(email, 'wrong')),
+        await statusOf(people.verify(email, 'wrong')),
+      ];
     };
     const known = await answers('ada@acme.test');
     expect(known).toEqual([...Array<number>(10).fill(401), 429, 429, 401, 429]);

@@ -19,7 +19,10 @@ export interface KnownGateway {
 
 /** What gateways report each second, in memory: their newest state and the last 120 seconds of every tenant. */
 export interface GatewayReports {
-  /** Takes a report over; a second that is reported again replaces what the same run of the same gateway said before. */
+  /**
+   * Takes a report over; a second that is reported again replaces what the same run of the same gateway said
+   * before.
+   */
   record(report: GatewayReport): void;
   gateways(): readonly KnownGateway[];
   /** The last 120 whole seconds of a tenant over all gateways, oldest first, no gaps. */
@@ -69,7 +72,12 @@ export function createGatewayReports(deps: { clock: Clock }): GatewayReports {
     record: (report) => {
       const known = latest.get(report.gateway_id);
       // A gateway's clock may be set back: a report is older than the one before only where both came at once.
-      if (known === undefined || report.at_ms >= known.report.at_ms || deps.clock.now() - known.receivedAtMs >= OUT_OF_ORDER_MS) latest.set(report.gateway_id, { report, receivedAtMs: deps.clock.now() });
+      if (
+        known === undefined ||
+        report.at_ms >= known.report.at_ms ||
+        deps.clock.now() - known.receivedAtMs >= OUT_OF_ORDER_MS
+      )
+        latest.set(report.gateway_id, { report, receivedAtMs: deps.clock.now() });
       const now = nowSecond();
       const skew = skewSeconds(report.at_ms, deps.clock.now());
       for (const counts of report.seconds) {

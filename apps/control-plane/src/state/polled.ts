@@ -11,7 +11,12 @@ export interface Polled<T> {
 }
 
 /** @param read given up after `timeoutMs`, so that one hanging read does not stop the polling. */
-export function createPolled<T>(deps: { clock: Clock; read: () => Promise<T>; timeoutMs?: number; onError?: (error: unknown) => void }): Polled<T> {
+export function createPolled<T>(deps: {
+  clock: Clock;
+  read: () => Promise<T>;
+  timeoutMs?: number;
+  onError?: (error: unknown) => void;
+}): Polled<T> {
   let value: T | undefined;
   let failingSinceMs: number | undefined;
   let busy = false;

@@ -38,7 +38,10 @@ describe('the age of a dead letter', () => {
 describe('a spine that is away', () => {
   it('is a 503 that says so, not a fault of ours', async () => {
     away = true;
-    await expect(admin.readStates()).rejects.toMatchObject({ status: 503, message: expect.stringContaining('event spine does not answer') });
+    await expect(admin.readStates()).rejects.toMatchObject({
+      status: 503,
+      message: expect.stringContaining('event spine does not answer'),
+    });
     away = false;
   });
 });

@@ -11,8 +11,8 @@ export interface ReadQueue {
 }
 
 /**
- * The queues as operators see them. SQS tells the age of a dead letter to CloudWatch only, so `oldest_age_s` is how long the
- * dead-letter queue has been seen non-empty without a break, by this process.
+ * The queues as operators see them. SQS tells the age of a dead letter to CloudWatch only, so `oldest_age_s` is how
+ * long the dead-letter queue has been seen non-empty without a break, by this process.
  */
 export function createQueueAdmin(deps: {
   clock: Pick<Clock, 'now'>;
@@ -50,7 +50,10 @@ export function createQueueAdmin(deps: {
       const now = topology();
       const declared = new Map(now.queues.map((queue) => [queue.name, queue]));
       const states = await read(now).catch((cause: unknown) => {
-        throw new ProblemError(503, 'The event spine does not answer', { detail: 'Queues cannot be read now. Events wait on the disks of gateways and in the database.', cause });
+        throw new ProblemError(503, 'The event spine does not answer', {
+          detail: 'Queues cannot be read now. Events wait on the disks of gateways and in the database.',
+          cause,
+        });
       });
       return states.flatMap((state) => {
         const queue = declared.get(state.name);
@@ -74,7 +77,9 @@ export function createQueueAdmin(deps: {
       const { fault, ...result } = await redrive(find(name));
       onRedrive?.(name, result);
       if (fault === undefined) return result;
-      throw new ProblemError(502, 'The redrive broke off', { detail: `${result.moved} messages were moved, ${result.left} are left; then: ${fault.slice(0, 200)}. Repeating it is safe.` });
+      throw new ProblemError(502, 'The redrive broke off', {
+        detail: `${result.moved} messages were moved, ${result.left} are left; then: ${fault.slice(0, 200)}. Repeating it is safe.`,
+      });
     },
     deadLetters: async (name, limit) => deadLetters(find(name), limit),
     discard: async (name, ids) => discard(find(name), ids),

@@ -22,7 +22,18 @@ beforeEach(async () => {
       queues: {
         readStates: async () => {
           if (spineDown) throw new Error('connection refused');
-          return [{ queue: 'audit', dlq: 'audit-dlq', depth: 2, oldest_age_s: 4, topic: 'audit-events', waiting: 1, in_flight: 0, consumer: 'control-plane' }];
+          return [
+            {
+              queue: 'audit',
+              dlq: 'audit-dlq',
+              depth: 2,
+              oldest_age_s: 4,
+              topic: 'audit-events',
+              waiting: 1,
+              in_flight: 0,
+              consumer: 'control-plane',
+            },
+          ];
         },
         knows: () => true,
         redrive: async () => ({ moved: 0, left: 0, refused: 0, native: false, finished: true }),
@@ -36,7 +47,15 @@ beforeEach(async () => {
 afterEach(() => test.close());
 
 function second(at: number, ok: number, shed = 0): SecondCounts {
-  return { second: at, workspace: 'acme-prod', tenant: 'acme', outcomes: { ok, shed }, tokens: ok * 10, queue_ms_max: ok, queue_ms_sum: ok };
+  return {
+    second: at,
+    workspace: 'acme-prod',
+    tenant: 'acme',
+    outcomes: { ok, shed },
+    tokens: ok * 10,
+    queue_ms_max: ok,
+    queue_ms_sum: ok,
+  };
 }
 
 async function report(gateway: string, seconds: SecondCounts[], extra: Partial<GatewayReport> = {}): Promise<void> {
@@ -52,7 +71,16 @@ async function report(gateway: string, seconds: SecondCounts[], extra: Partial<G
     config_age_ms: 0,
     store: 'memory',
     estimates: [],
-    outbox: { epoch: 1, last_sequence: 0, published_sequence: 0, acked_sequence: 0, pending: 0, oldest_age_ms: 0, bytes: 0, segments: 0 },
+    outbox: {
+      epoch: 1,
+      last_sequence: 0,
+      published_sequence: 0,
+      acked_sequence: 0,
+      pending: 0,
+      oldest_age_ms: 0,
+      bytes: 0,
+      segments: 0,
+    },
     rss_bytes: 1,
     in_flight: 0,
     seconds,
@@ -72,7 +100,8 @@ async function state(): Promise<OperatorState> {
   return OperatorState.parse(await res.json());
 }
 
-const acme = (found: OperatorState): OperatorState['tenants'][number] | undefined => found.tenants.find((tenant) => tenant.tenant === 'acme');
+const acme = (found: OperatorState): OperatorState['tenants'][number] | undefined =>
+  found.tenants.find((tenant) => tenant.tenant === 'acme');
 
 describe('the live picture', () => {
   it('sums what several gateways report, second by second, without gaps', async () => {
@@ -80,7 +109,13 @@ describe('the live picture', () => {
     await report('gw-2', [second(NOW_S - 1, 4)]);
     const found = acme(await state());
     expect(found?.seconds.map((s) => s.second)).toEqual(Array.from({ length: 120 }, (_, i) => NOW_S - 120 + i));
-    expect(found?.seconds.at(-1)).toEqual({ second: NOW_S - 1, outcomes: { ok: 7, shed: 1 }, tokens: 70, queue_ms_max: 4, queue_ms_mean: 7 / 8 });
+    expect(found?.seconds.at(-1)).toEqual({
+      second: NOW_S - 1,
+      outcomes: { ok: 7, shed: 1 },
+      tokens: 70,
+      queue_ms_max: 4,
+      queue_ms_mean: 7 / 8,
+    });
     expect(found?.totals).toEqual({ ok: 12, shed: 1 });
     expect((await state()).tenants.find((tenant) => tenant.tenant === 'initech')?.totals).toEqual({});
   });
@@ -109,7 +144,13 @@ describe('the live picture', () => {
     const figures = { provider: 'primary', attempts: 4, failed: 1, answered: 3, ttfb_ms_mean: 100, ttfb_ms_max: 300 };
     await report('gw-1', [], { providers: [figures] });
     await report('gw-2', [], { providers: [{ ...figures, answered: 1, ttfb_ms_mean: 500, ttfb_ms_max: 500 }] });
-    expect((await state()).providers.find((p) => p.provider === 'primary')?.figures).toEqual({ attempts: 8, failed: 2, answered: 4, ttfb_ms_mean: 200, ttfb_ms_max: 500 });
+    expect((await state()).providers.find((p) => p.provider === 'primary')?.figures).toEqual({
+      attempts: 8,
+      failed: 2,
+      answered: 4,
+      ttfb_ms_mean: 200,
+      ttfb_ms_max: 500,
+    });
   });
 
   it('forgets seconds that are older than two minutes', async () => {
@@ -119,9 +160,13 @@ describe('the live picture', () => {
   });
 
   it('says which gateway no longer reports, and shows no breakers of it', async () => {
-    await report('gw-1', [], { breakers: [{ provider: 'primary', model: 'sim-small', state: 'open', failure_percent: 90, calls: 30 }] });
+    await report('gw-1', [], {
+      breakers: [{ provider: 'primary', model: 'sim-small', state: 'open', failure_percent: 90, calls: 30 }],
+    });
     const live = await state();
-    expect(live.providers.find((p) => p.provider === 'primary')?.breakers).toMatchObject([{ state: 'open', gateway_id: 'gw-1' }]);
+    expect(live.providers.find((p) => p.provider === 'primary')?.breakers).toMatchObject([
+      { state: 'open', gateway_id: 'gw-1' },
+    ]);
     expect(live.problems.join(' ')).toContain('breaker for primary / sim-small is open on gw-1');
     clock.advance(10_000);
     const later = await state();
@@ -147,13 +192,18 @@ describe('the live picture', () => {
 
   it('shows running chaos until it is stopped', async () => {
     await test.call('POST', '/api/chaos/flood', { tenant: 'initech', rps: 120, seconds: 30 });
-    expect((await state()).chaos).toMatchObject([{ kind: 'flood', target: 'initech', ends_at: '2026-06-01T00:00:30.000Z' }]);
+    expect((await state()).chaos).toMatchObject([
+      { kind: 'flood', target: 'initech', ends_at: '2026-06-01T00:00:30.000Z' },
+    ]);
     expect(await (await test.call('POST', '/api/chaos/stop')).json()).toEqual({ stopped: 1 });
     expect((await state()).chaos).toEqual([]);
   });
 
   it('is streamed to an operator for as long as the session lasts, and no longer', async () => {
-    const [mine, other] = await Promise.all([test.call('GET', '/api/state/stream'), test.plane.sessions.open({ user: 'ada', role: 'viewer' })]);
+    const [mine, other] = await Promise.all([
+      test.call('GET', '/api/state/stream'),
+      test.plane.sessions.open({ user: 'ada', role: 'viewer' }),
+    ]);
     const theirs = await fetch(`${test.url}/api/state/stream`, { headers: { authorization: `Bearer ${other}` } });
     const ended = theirs.text();
     const reader = mine.body?.getReader();

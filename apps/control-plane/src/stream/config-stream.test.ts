@@ -8,7 +8,8 @@ beforeEach(async () => {
       rows: async () => ({ rows: [], next_cursor: null }),
       summary: () => Promise.reject(new Error('not asked')),
       usage: async () => [],
-      quotaUse: async () => ({ spans: [] }), watermarks: async () => [
+      quotaUse: async () => ({ spans: [] }),
+      watermarks: async () => [
         { gateway_id: 'gw-1', epoch: 3, sequence: 17 },
         { gateway_id: 'gw-2', epoch: 1, sequence: 5 },
       ],
@@ -22,7 +23,8 @@ interface Stream {
   end(): Promise<void>;
 }
 
-const connect = (gateway: string, since = 0, more = ''): Promise<Stream> => open(`/internal/config/stream?gateway=${gateway}&since=${since}${more}`, 'gateway-token');
+const connect = (gateway: string, since = 0, more = ''): Promise<Stream> =>
+  open(`/internal/config/stream?gateway=${gateway}&since=${since}${more}`, 'gateway-token');
 
 async function open(path: string, token: string): Promise<Stream> {
   const abort = new AbortController();
@@ -62,7 +64,9 @@ describe('the configuration stream', () => {
 
   it('a key that is revoked is gone from every connected gateway', async () => {
     const streams = await Promise.all(['gw-1', 'gw-2'].map((gateway) => connect(gateway)));
-    const snapshots = await Promise.all(streams.map(async (stream) => ConfigSnapshot.parse(await stream.next('snapshot'))));
+    const snapshots = await Promise.all(
+      streams.map(async (stream) => ConfigSnapshot.parse(await stream.next('snapshot'))),
+    );
     expect(snapshots[0]?.keys['acmeKey00001']).toBeDefined();
     expect((await test.call('DELETE', '/api/keys/acmeKey00001')).status).toBe(204);
     for (const [i, stream] of streams.entries()) {
@@ -78,7 +82,10 @@ describe('the configuration stream', () => {
     const version = test.plane.store.version;
     await test.call('DELETE', '/api/keys/acmeKey00001');
     const stream = await connect('gw-1', version);
-    expect(await stream.next('patch')).toMatchObject({ version: version + 1, changes: [{ table: 'keys', id: 'acmeKey00001' }] });
+    expect(await stream.next('patch')).toMatchObject({
+      version: version + 1,
+      changes: [{ table: 'keys', id: 'acmeKey00001' }],
+    });
     await stream.end();
   });
 
@@ -99,14 +106,19 @@ describe('the configuration stream', () => {
 
   const status = async (query: string): Promise<number> => {
     const abort = new AbortController();
-    const res = await fetch(`${test.url}/internal/config/stream?${query}`, { headers: { authorization: 'Bearer gateway-token' }, signal: abort.signal });
+    const res = await fetch(`${test.url}/internal/config/stream?${query}`, {
+      headers: { authorization: 'Bearer gateway-token' },
+      signal: abort.signal,
+    });
     abort.abort();
     return res.status;
   };
 
   it('is refused to a second gateway of a cell whose limits are counted in memory, with what to do', async () => {
     const first = await connect('gw-1', 0, '&cell=cell-a&store=memory');
-    const res = await fetch(`${test.url}/internal/config/stream?gateway=gw-2&cell=cell-a&store=memory`, { headers: { authorization: 'Bearer gateway-token' } });
+    const res = await fetch(`${test.url}/internal/config/stream?gateway=gw-2&cell=cell-a&store=memory`, {
+      headers: { authorization: 'Bearer gateway-token' },
+    });
     expect(res.status).toBe(409);
     expect(((await res.json()) as { detail: string }).detail).toContain('Gateway gw-1 serves cell cell-a');
     expect(await status('gateway=gw-2&cell=cell-a&store=valkey')).toBe(409);

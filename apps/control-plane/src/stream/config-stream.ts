@@ -19,8 +19,8 @@ export interface StreamingGateway {
 }
 
 /**
- * Sends the configuration to gateways: a snapshot or the missing patches, then every patch as it is made. A gateway that
- * does not read is dropped by the stream and comes back by itself; it never holds up another.
+ * Sends the configuration to gateways: a snapshot or the missing patches, then every patch as it is made. A gateway
+ * that does not read is dropped by the stream and comes back by itself; it never holds up another.
  */
 export interface ConfigStream {
   /**
@@ -105,7 +105,8 @@ export function createConfigStream(deps: { store: ConfigStore }): ConfigStream {
 
   return {
     serve: (res, gateway, since) => {
-      if (allCut || cutGateways.has(gateway.id)) throw new ProblemError(503, 'The configuration stream is cut on purpose');
+      if (allCut || cutGateways.has(gateway.id))
+        throw new ProblemError(503, 'The configuration stream is cut on purpose');
       const snapshot = deps.store.snapshot();
       refuseSecond(gateway);
       const sse = sseStream(res);
@@ -123,10 +124,12 @@ export function createConfigStream(deps: { store: ConfigStore }): ConfigStream {
     },
     beat: (watermarks) => {
       beats += 1;
-      if (beats % BEATS_PER_PING === 0) for (const sse of followers) send(sse, { event: 'ping', data: { version: deps.store.version } });
+      if (beats % BEATS_PER_PING === 0)
+        for (const sse of followers) send(sse, { event: 'ping', data: { version: deps.store.version } });
       for (const subscriber of subscribers) {
         sendWatermarks(subscriber, watermarks);
-        if (beats % BEATS_PER_PING === 0) send(subscriber.sse, { event: 'ping', data: { version: deps.store.version } });
+        if (beats % BEATS_PER_PING === 0)
+          send(subscriber.sse, { event: 'ping', data: { version: deps.store.version } });
       }
     },
     get connected() {
@@ -135,7 +138,8 @@ export function createConfigStream(deps: { store: ConfigStore }): ConfigStream {
     cut: (gatewayId) => {
       if (gatewayId === undefined) allCut = true;
       else cutGateways.add(gatewayId);
-      for (const subscriber of [...subscribers]) if (gatewayId === undefined || subscriber.gateway.id === gatewayId) subscriber.sse.close();
+      for (const subscriber of [...subscribers])
+        if (gatewayId === undefined || subscriber.gateway.id === gatewayId) subscriber.sse.close();
     },
     mend: (gatewayId) => {
       if (gatewayId !== undefined) cutGateways.delete(gatewayId);
@@ -145,7 +149,8 @@ export function createConfigStream(deps: { store: ConfigStore }): ConfigStream {
       }
     },
     order: (order, gatewayId) => {
-      for (const { gateway, sse } of subscribers) if (gatewayId === undefined || gateway.id === gatewayId) send(sse, { event: 'chaos', data: order });
+      for (const { gateway, sse } of subscribers)
+        if (gatewayId === undefined || gateway.id === gatewayId) send(sse, { event: 'chaos', data: order });
     },
     close: () => {
       unsubscribe();

@@ -13,10 +13,11 @@ export interface Admitted {
 }
 
 /**
- * Scopes a call of the console's backend once more, whatever the backend has checked: the person whom it has signed must hold the permission in
- * the workspace of the path.
+ * Scopes a call of the console's backend once more, whatever the backend has checked: the person whom it has signed
+ * must hold the permission in the workspace of the path.
  *
- * @throws ProblemError 404 for a workspace that is not theirs, as for one that does not exist; 403 without the permission.
+ * @throws ProblemError 404 for a workspace that is not theirs, as for one that does not exist; 403 without the
+ * permission.
  */
 export function admit(store: ConfigStore, call: RouteCall<unknown, unknown>, permission: Permission): Admitted {
   const slug = param(call, 'slug');

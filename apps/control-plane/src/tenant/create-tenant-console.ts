@@ -54,8 +54,19 @@ export function createTenantConsole(deps: TenantConsoleDeps): TenantConsole {
   const { history, alerts, webhooks, resolve, webhookLoopback: allowLoopback } = ports;
   const figures = limitFigures(ports.figures);
   const billing = createBilling({ reader: ports.billing, history, snapshot: () => store.snapshot() });
-  const keeper = createCapKeeper({ store, billing, clock, onError: warn('overage caps are not in step with the configuration') });
-  const watch = createAlertWatch({ store, alerts, meters: (scope, fromMs, toMs) => figures.meters(scope, fromMs, toMs), clock, onError: warn('alerts cannot be looked for') });
+  const keeper = createCapKeeper({
+    store,
+    billing,
+    clock,
+    onError: warn('overage caps are not in step with the configuration'),
+  });
+  const watch = createAlertWatch({
+    store,
+    alerts,
+    meters: (scope, fromMs, toMs) => figures.meters(scope, fromMs, toMs),
+    clock,
+    onError: warn('alerts cannot be looked for'),
+  });
   const deliverer = createDeliverer({
     store: webhooks,
     send: createSendWebhook({ resolve, allowLoopback }),

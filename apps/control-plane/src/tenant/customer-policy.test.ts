@@ -17,7 +17,15 @@ async function planWith(window: QuotaWindow) {
 }
 
 describe("a customer's window of a plan's quota", () => {
-  const window: QuotaWindow = { id: 'month', meter: 'total_tokens', span: { kind: 'calendar', period: 'month' }, limit: 1_000, mode: 'hard', alertAtPercent: [80], refuseAtPercent: 90 };
+  const window: QuotaWindow = {
+    id: 'month',
+    meter: 'total_tokens',
+    span: { kind: 'calendar', period: 'month' },
+    limit: 1_000,
+    mode: 'hard',
+    alertAtPercent: [80],
+    refuseAtPercent: 90,
+  };
 
   it.each<[string, Partial<QuotaWindow>]>([
     ['by one hundredth', { refuseAtPercent: 91 }],
@@ -25,12 +33,22 @@ describe("a customer's window of a plan's quota", () => {
   ])('refuses no later than the plan, not even %s', async (_when, more) => {
     const plan = await planWith(window);
     const edit = () => editedOverride({}, { limits: { quotas: [{ ...window, ...more }] } }, plan);
-    expect(edit).toThrow(expect.objectContaining({ status: 400, errors: [{ path: 'limits.quotas', message: 'must refuse in the window month at 900 or before, as the plan does' }] }));
+    expect(edit).toThrow(
+      expect.objectContaining({
+        status: 400,
+        errors: [
+          { path: 'limits.quotas', message: 'must refuse in the window month at 900 or before, as the plan does' },
+        ],
+      }),
+    );
   });
 
-  it.each([{ refuseAtPercent: 50 }, { limit: 900, refuseAtPercent: 100 }])('may refuse earlier, by %j', async (more) => {
-    const plan = await planWith(window);
-    const quotas = [{ ...window, ...more }];
-    expect(editedOverride({}, { limits: { quotas } }, plan)).toEqual({ limits: { quotas } });
-  });
+  it.each([{ refuseAtPercent: 50 }, { limit: 900, refuseAtPercent: 100 }])(
+    'may refuse earlier, by %j',
+    async (more) => {
+      const plan = await planWith(window);
+      const quotas = [{ ...window, ...more }];
+      expect(editedOverride({}, { limits: { quotas } }, plan)).toEqual({ limits: { quotas } });
+    },
+  );
 });

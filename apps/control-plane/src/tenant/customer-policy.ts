@@ -1,5 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
-import { mergePolicy, type ChainEntry, type CustomerOverride, type CustomerPolicy, type Plan, type Policy, type PolicyOverride, type PolicyView, type Workspace } from '@sluice/contracts';
+import {
+  mergePolicy,
+  type ChainEntry,
+  type CustomerOverride,
+  type CustomerPolicy,
+  type Plan,
+  type Policy,
+  type PolicyOverride,
+  type PolicyView,
+  type Workspace,
+} from '@sluice/contracts';
 import { ProblemError, type FieldFault } from '@sluice/service-kit';
 import { pickFields, POLICY_FIELDS, setAt, valueAt } from './policy-fields.ts';
 
@@ -30,14 +40,16 @@ export function policyView(workspace: Workspace, plan: Plan, version: number, ma
 }
 
 /**
- * The override that a customer's edit makes: fields that are not the customer's, and those that customers do not see, stay as they are.
+ * The override that a customer's edit makes: fields that are not the customer's, and those that customers do not
+ * see, stay as they are.
  *
  * @throws ProblemError 400 naming every field that is not the customer's to change, or looser than the plan.
  */
 export function editedOverride(current: PolicyOverride, wanted: CustomerOverride, plan: Plan): PolicyOverride {
   const before = shownOverride(current);
   const faults: FieldFault[] = [];
-  const next: Record<string, unknown> = current.maxPoolSharePercent === undefined ? {} : { maxPoolSharePercent: current.maxPoolSharePercent };
+  const next: Record<string, unknown> =
+    current.maxPoolSharePercent === undefined ? {} : { maxPoolSharePercent: current.maxPoolSharePercent };
   for (const { path, rule, check } of POLICY_FIELDS) {
     const value = valueAt(wanted, path);
     const unchanged = isDeepStrictEqual(value, valueAt(before, path));
@@ -56,10 +68,21 @@ export function editedOverride(current: PolicyOverride, wanted: CustomerOverride
   return next as PolicyOverride;
 }
 
-/** Paths that two edits of the same base have changed differently; every path that differs when the base is not known. */
-export function conflictingPaths(base: CustomerOverride | undefined, current: CustomerOverride, yours: CustomerOverride): string[] {
+/**
+ * Paths that two edits of the same base have changed differently; every path that differs when the base is not
+ * known.
+ */
+export function conflictingPaths(
+  base: CustomerOverride | undefined,
+  current: CustomerOverride,
+  yours: CustomerOverride,
+): string[] {
   return PATHS.filter((path) => {
-    const [before, theirs, mine] = [base === undefined ? undefined : valueAt(base, path), valueAt(current, path), valueAt(yours, path)];
+    const [before, theirs, mine] = [
+      base === undefined ? undefined : valueAt(base, path),
+      valueAt(current, path),
+      valueAt(yours, path),
+    ];
     if (isDeepStrictEqual(theirs, mine)) return false;
     return base === undefined || (!isDeepStrictEqual(theirs, before) && !isDeepStrictEqual(mine, before));
   });
@@ -69,7 +92,17 @@ export function conflictingPaths(base: CustomerOverride | undefined, current: Cu
 function withoutCredentials(document: CustomerOverride): CustomerOverride {
   const chain = document.routing?.chain as readonly ChainEntry[] | undefined;
   if (chain === undefined) return document;
-  return { ...document, routing: { ...document.routing, chain: chain.map(({ provider, model, triggerOn }) => ({ provider, ...(model === undefined ? {} : { model }), ...(triggerOn === undefined ? {} : { triggerOn }) })) } };
+  return {
+    ...document,
+    routing: {
+      ...document.routing,
+      chain: chain.map(({ provider, model, triggerOn }) => ({
+        provider,
+        ...(model === undefined ? {} : { model }),
+        ...(triggerOn === undefined ? {} : { triggerOn }),
+      })),
+    },
+  };
 }
 
 /** Entries keep the account that the plan gives their provider. */

@@ -15,11 +15,20 @@ const OUTPUT = 'tokens_output + tokens_reasoning + tokens_audio';
 export type MeterSums = Readonly<Record<QuotaMeter, number>>;
 
 /** Sums of every meter in [fromMs, toMs), from rollups where whole hours and days allow it. */
-export async function readMeters(db: Db, scope: { tenant?: string; workspace?: string }, fromMs: number, toMs: number): Promise<MeterSums> {
+export async function readMeters(
+  db: Db,
+  scope: { tenant?: string; workspace?: string },
+  fromMs: number,
+  toMs: number,
+): Promise<MeterSums> {
   const pieces = summaryPieces(fromMs, toMs);
   if (pieces.length === 0) return { input_tokens: 0, output_tokens: 0, total_tokens: 0, cost_nanousd: 0 };
   const parts = pieces.map(({ from, start, end }) => {
-    const time = timeConditions(from === 'ledger' ? 'occurred_at' : 'bucket', new Date(start).toISOString(), new Date(end).toISOString());
+    const time = timeConditions(
+      from === 'ledger' ? 'occurred_at' : 'bucket',
+      new Date(start).toISOString(),
+      new Date(end).toISOString(),
+    );
     return sql`select ${sql.raw(INPUT)} as input, ${sql.raw(OUTPUT)} as output, ${sql.raw(TOKENS)} as total, billed_nanousd from ${sql.identifier(from)}
       where ${all([...scopeConditions(scope), ...time, NOT_REFUSED])}`;
   });
@@ -28,7 +37,12 @@ export async function readMeters(db: Db, scope: { tenant?: string; workspace?: s
       coalesce(sum(billed_nanousd), 0)::text as billed from (${sql.join(parts, sql` union all `)}) pieces`);
   const row = found.rows[0];
   const of = (text: string | undefined): number => Math.max(0, Number(text ?? 0));
-  return { input_tokens: of(row?.input), output_tokens: of(row?.output), total_tokens: of(row?.total), cost_nanousd: of(row?.billed) };
+  return {
+    input_tokens: of(row?.input),
+    output_tokens: of(row?.output),
+    total_tokens: of(row?.total),
+    cost_nanousd: of(row?.billed),
+  };
 }
 
 export interface Latency {
@@ -45,5 +59,7 @@ export async function readLatency(db: Db, workspace: string, fromMs: number): Pr
     from (select total_ms from ledger where workspace = ${workspace} and occurred_at >= ${new Date(fromMs).toISOString()}::timestamptz and kind = 'call' and ${NOT_REFUSED}
       order by occurred_at desc, event_id desc limit ${NEWEST_CALLS}) newest`);
   const [p50, p95, p99] = found.rows[0]?.p ?? [];
-  return p50 === undefined || p95 === undefined || p99 === undefined ? null : { calls: Number(found.rows[0]?.calls), p50_ms: p50, p95_ms: p95, p99_ms: p99 };
+  return p50 === undefined || p95 === undefined || p99 === undefined
+    ? null
+    : { calls: Number(found.rows[0]?.calls), p50_ms: p50, p95_ms: p95, p99_ms: p99 };
 }

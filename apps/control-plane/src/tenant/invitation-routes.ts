@@ -17,7 +17,15 @@ export function invitationRoutes({ members }: { members: Members }): Route[] {
       summary: 'Who is invited to a workspace and has not come yet; never the secret',
       query: z.strictObject({ ...PAGE_FIELDS, workspace: Slug.optional() }),
       response: pageOf(InvitationView),
-      handler: async ({ query }) => cutPage(await members.openInvitations({ workspace: query.workspace, after: readCursor(query.cursor), limit: query.limit + 1 }), query.limit),
+      handler: async ({ query }) =>
+        cutPage(
+          await members.openInvitations({
+            workspace: query.workspace,
+            after: readCursor(query.cursor),
+            limit: query.limit + 1,
+          }),
+          query.limit,
+        ),
     }),
     route({
       method: 'delete',

@@ -9,9 +9,19 @@ function start() {
   const figures = limitFigures({
     ...memoryTenantPorts(createMemoryConfigRepository()).figures,
     requests: ({ workspace }) =>
-      new Promise((resolve, reject) => running.push({ workspace, answer: () => resolve({ found: [], next_cursor: null }), fail: () => reject(new Error('cut')) })),
+      new Promise((resolve, reject) =>
+        running.push({
+          workspace,
+          answer: () => resolve({ found: [], next_cursor: null }),
+          fail: () => reject(new Error('cut')),
+        }),
+      ),
   });
-  const ask = (workspace: string) => figures.requests({ workspace, limit: 1 }).then(() => 'answered', (error: unknown) => (error as { status?: number }).status ?? 'failed');
+  const ask = (workspace: string) =>
+    figures.requests({ workspace, limit: 1 }).then(
+      () => 'answered',
+      (error: unknown) => (error as { status?: number }).status ?? 'failed',
+    );
   const asked = (): string[] => running.map(({ workspace }) => workspace);
   return { running, ask, asked };
 }

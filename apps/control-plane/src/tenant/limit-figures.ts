@@ -1,16 +1,20 @@
 import { ProblemError } from '@sluice/service-kit';
 import type { TenantFigures } from './tenant-figures.ts';
 
-/** Dear questions that the database answers at once: of everybody, and of one workspace. Sign-ins and the ledger share its 12 connections. */
+/**
+ * Dear questions that the database answers at once: of everybody, and of one workspace. Sign-ins and the ledger
+ * share its 12 connections.
+ */
 export const ASKED_AT_ONCE = 6;
 export const ASKED_OF_ONE = 2;
 /** Of one workspace; a page asks about four. */
 export const WAITING_OF_ONE = 32;
 
 /**
- * The same figures, with few questions at once: what reads many rows waits for its turn, so that nobody's console takes the database from
- * sign-ins, ledger and all other customers. What waits goes in the order of its coming, but never before a workspace's own place is free.
- * Methods also throw ProblemError 503 while too much of one workspace waits.
+ * The same figures, with few questions at once: what reads many rows waits for its turn, so that nobody's console
+ * takes the database from sign-ins, ledger and all other customers. What waits goes in the order of its coming, but
+ * never before a workspace's own place is free. Methods also throw ProblemError 503 while too much of one workspace
+ * waits.
  */
 export function limitFigures(figures: TenantFigures): TenantFigures {
   const running = new Map<string, number>();
@@ -40,7 +44,10 @@ export function limitFigures(figures: TenantFigures): TenantFigures {
     if (free(workspace)) enter(workspace);
     else {
       if (waiting.filter((one) => one.workspace === workspace).length >= WAITING_OF_ONE) {
-        throw new ProblemError(503, 'Too many questions at once', { detail: 'Wait until some of those of this workspace are answered.', headers: { 'retry-after': '2' } });
+        throw new ProblemError(503, 'Too many questions at once', {
+          detail: 'Wait until some of those of this workspace are answered.',
+          headers: { 'retry-after': '2' },
+        });
       }
       await new Promise<void>((go) => waiting.push({ workspace, go }));
     }

@@ -1,5 +1,14 @@
 import { z } from 'zod';
-import { AcceptInvitationRequest, MemberRequest, MembersView, MemberView, NewMemberRequest, NewMemberView, Role, ROLE_PERMISSIONS } from '@sluice/contracts';
+import {
+  AcceptInvitationRequest,
+  MemberRequest,
+  MembersView,
+  MemberView,
+  NewMemberRequest,
+  NewMemberView,
+  Role,
+  ROLE_PERMISSIONS,
+} from '@sluice/contracts';
 import { ProblemError } from '@sluice/service-kit';
 import { actorOf, param } from '../api/actor.ts';
 import { route, type Route, type RouteCall } from '../api/route.ts';
@@ -12,10 +21,20 @@ const PREFIX = '/internal/workspaces/:slug/members';
 const instant = (ms: number | undefined): string | null => (ms === undefined ? null : new Date(ms).toISOString());
 
 /** Members of a workspace, for its admins; and taking an invitation, for whoever has its secret. */
-export function memberRoutes({ store, members, people }: { store: ConfigStore; members: Members; people: People }): Route[] {
+export function memberRoutes({
+  store,
+  members,
+  people,
+}: {
+  store: ConfigStore;
+  members: Members;
+  people: People;
+}): Route[] {
   function scopeOf(call: RouteCall<unknown, unknown>): MemberScope & { readonly userId: string } {
     const { workspace, tenant, principal } = admit(store, call, 'members:write');
-    const siblings = Object.values(store.snapshot().workspaces).filter((one) => one.tenant === tenant.id).map(({ slug }) => slug);
+    const siblings = Object.values(store.snapshot().workspaces)
+      .filter((one) => one.tenant === tenant.id)
+      .map(({ slug }) => slug);
     return { workspace: workspace.slug, tenant: tenant.id, siblings, actor: actorOf(call), userId: principal.userId };
   }
   return [
@@ -30,7 +49,14 @@ export function memberRoutes({ store, members, people }: { store: ConfigStore; m
         const { workspace, userId } = scopeOf(call);
         const rows = await members.list(workspace);
         return {
-          rows: rows.map(({ id, email, role, expiresMs }) => ({ member_id: id, email, role, status: expiresMs === undefined ? 'active' : 'invited', you: id === userId, expires_at: instant(expiresMs) })),
+          rows: rows.map(({ id, email, role, expiresMs }) => ({
+            member_id: id,
+            email,
+            role,
+            status: expiresMs === undefined ? 'active' : 'invited',
+            you: id === userId,
+            expires_at: instant(expiresMs),
+          })),
           roles: Role.options.map((role) => ({ role, permissions: [...ROLE_PERMISSIONS[role]] })),
         };
       },
@@ -46,7 +72,14 @@ export function memberRoutes({ store, members, people }: { store: ConfigStore; m
       response: NewMemberView,
       handler: async (call): Promise<NewMemberView> => {
         const made = await members.add(scopeOf(call), call.body.email, call.body.role);
-        return { member_id: made.id, email: made.email, role: made.role, status: made.expiresMs === undefined ? 'active' : 'invited', invitation: made.invitation ?? null, expires_at: instant(made.expiresMs) };
+        return {
+          member_id: made.id,
+          email: made.email,
+          role: made.role,
+          status: made.expiresMs === undefined ? 'active' : 'invited',
+          invitation: made.invitation ?? null,
+          expires_at: instant(made.expiresMs),
+        };
       },
     }),
     route({
@@ -94,4 +127,5 @@ export function memberRoutes({ store, members, people }: { store: ConfigStore; m
   ];
 }
 
-const refused = (): ProblemError => new ProblemError(401, 'The invitation is not valid', { detail: 'It may be used up or too old; ask for a new one.' });
+const refused = (): ProblemError =>
+  new ProblemError(401, 'The invitation is not valid', { detail: 'It may be used up or too old; ask for a new one.' });

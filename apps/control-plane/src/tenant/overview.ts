@@ -1,4 +1,16 @@
-import { mergePolicy, mergeTenantLimits, OUTCOMES, type ConfigSnapshot, type KillSwitch, type Limits, type Outcome, type OverviewView, type CustomerLimits, type Policy, type StateSecond } from '@sluice/contracts';
+import {
+  mergePolicy,
+  mergeTenantLimits,
+  OUTCOMES,
+  type ConfigSnapshot,
+  type KillSwitch,
+  type Limits,
+  type Outcome,
+  type OverviewView,
+  type CustomerLimits,
+  type Policy,
+  type StateSecond,
+} from '@sluice/contracts';
 import { ProblemError } from '@sluice/service-kit';
 import type { LedgerReader } from '../api/ports.ts';
 import { monthStart } from '../api/month-start.ts';
@@ -18,7 +30,10 @@ export interface OverviewSources {
 }
 
 /** A workspace now: its traffic, its month, and how far it is from its limits. */
-export async function overviewOf({ workspace, tenant, may }: Admitted, { snapshot, ledger, figures, seconds, openAlerts, nowMs }: OverviewSources): Promise<OverviewView> {
+export async function overviewOf(
+  { workspace, tenant, may }: Admitted,
+  { snapshot, ledger, figures, seconds, openAlerts, nowMs }: OverviewSources,
+): Promise<OverviewView> {
   const plan = snapshot.plans[tenant.plan];
   if (plan === undefined) throw new ProblemError(404, 'Not found');
   const { slug } = workspace;
@@ -27,7 +42,14 @@ export async function overviewOf({ workspace, tenant, may }: Admitted, { snapsho
   const policy = mergePolicy(plan.policy, workspace.override);
   const [month, quotas, latency, open_alerts] = await Promise.all([
     ledger.summary({ workspace: slug, from: monthStart(nowMs) }),
-    quotaGauges({ tenant: { ...tenant, limits }, workspace, policy, nowMs, cost, read: (scope, fromMs, toMs) => figures.meters(scope, fromMs, toMs) }),
+    quotaGauges({
+      tenant: { ...tenant, limits },
+      workspace,
+      policy,
+      nowMs,
+      cost,
+      read: (scope, fromMs, toMs) => figures.meters(scope, fromMs, toMs),
+    }),
     figures.latency(slug, nowMs - HOUR_MS),
     openAlerts(slug),
   ]);
@@ -38,7 +60,11 @@ export async function overviewOf({ workspace, tenant, may }: Admitted, { snapsho
     plan: tenant.plan,
     seconds: told,
     totals: { outcomes: sum(told.map(({ outcomes }) => outcomes)) },
-    month: { calls: month.calls, tokens: month.tokens, billed_nanousd: cost ? Math.max(0, month.billed_nanousd) : null },
+    month: {
+      calls: month.calls,
+      tokens: month.tokens,
+      billed_nanousd: cost ? Math.max(0, month.billed_nanousd) : null,
+    },
     limits: customerLimits(limits, cost),
     quotas,
     latency,
@@ -59,7 +85,10 @@ export function concerns({ scope, target }: KillSwitch, slug: string, policy: Po
     case 'provider':
       return policy.routing.chain.some(({ provider }) => provider === target);
     case 'model':
-      return policy.routing.allowModels === undefined || (target !== undefined && policy.routing.allowModels.includes(target));
+      return (
+        policy.routing.allowModels === undefined ||
+        (target !== undefined && policy.routing.allowModels.includes(target))
+      );
     case 'feature':
       return target !== undefined && Object.hasOwn(policy.routing.features, target);
   }
@@ -68,12 +97,21 @@ export function concerns({ scope, target }: KillSwitch, slug: string, policy: Po
 /** Limits in the console's words. Money windows are for who may read cost. */
 export function customerLimits({ requests, tokens, concurrency, quotas }: Limits, cost: boolean): CustomerLimits {
   return {
-    requests: requests === undefined ? null : { per_second: requests.perSecond ?? null, per_minute: requests.perMinute ?? null, burst: requests.burst },
+    requests:
+      requests === undefined
+        ? null
+        : { per_second: requests.perSecond ?? null, per_minute: requests.perMinute ?? null, burst: requests.burst },
     tokens: tokens === undefined ? null : { per_minute: tokens.perMinute },
     concurrency: concurrency === undefined ? null : { in_flight: concurrency.inFlight, queued: concurrency.queued },
     quotas: quotas
       .filter(({ meter }) => cost || meter !== 'cost_nanousd')
-      .map((window) => ({ id: window.id, meter: window.meter, span: spanInWords(window), limit: window.limit, mode: window.mode })),
+      .map((window) => ({
+        id: window.id,
+        meter: window.meter,
+        span: spanInWords(window),
+        limit: window.limit,
+        mode: window.mode,
+      })),
   };
 }
 

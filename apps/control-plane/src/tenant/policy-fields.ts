@@ -16,14 +16,22 @@ const atMost = (path: string, unit: string): PolicyField => ({
   path,
   rule: 'stricter',
   note: 'At most what the plan gives.',
-  check: (value, plan) => (Number(value) <= Number(valueAt(plan, path)) ? undefined : `must be at most ${String(valueAt(plan, path))} ${unit}, which is what the plan gives`),
+  check: (value, plan) =>
+    Number(value) <= Number(valueAt(plan, path))
+      ? undefined
+      : `must be at most ${String(valueAt(plan, path))} ${unit}, which is what the plan gives`,
 });
 const free = (path: string): PolicyField => ({ path, rule: 'free' });
 const fixed = (path: string, note: string): PolicyField => ({ path, rule: 'fixed', note });
 
 const NOT_OFFERED = 'Not offered yet.';
-const perMinute = (rate: { perSecond?: number | undefined; perMinute?: number | undefined }): number => rate.perMinute ?? (rate.perSecond ?? 0) * 60;
-const within = (values: readonly string[] | undefined, allowed: readonly string[] | undefined, what: string): string | undefined => {
+const perMinute = (rate: { perSecond?: number | undefined; perMinute?: number | undefined }): number =>
+  rate.perMinute ?? (rate.perSecond ?? 0) * 60;
+const within = (
+  values: readonly string[] | undefined,
+  allowed: readonly string[] | undefined,
+  what: string,
+): string | undefined => {
   const beyond = allowed === undefined ? undefined : values?.find((value) => !allowed.includes(value));
   return beyond === undefined ? undefined : `${beyond} is not among the ${what} of the plan`;
 };
@@ -37,7 +45,9 @@ export const POLICY_FIELDS: readonly PolicyField[] = [
     check: (value, { limits }) => {
       const wanted = value as NonNullable<Policy['limits']['requests']>;
       const given = limits.requests;
-      return given === undefined || (perMinute(wanted) <= perMinute(given) && wanted.burst <= given.burst) ? undefined : `must be at most ${perMinute(given) / 60} a second with a burst of ${given.burst}, which is what the plan gives`;
+      return given === undefined || (perMinute(wanted) <= perMinute(given) && wanted.burst <= given.burst)
+        ? undefined
+        : `must be at most ${perMinute(given) / 60} a second with a burst of ${given.burst}, which is what the plan gives`;
     },
   },
   {
@@ -47,7 +57,10 @@ export const POLICY_FIELDS: readonly PolicyField[] = [
     check: (value, { limits }) => {
       const wanted = value as NonNullable<Policy['limits']['tokens']>;
       const given = limits.tokens;
-      return given === undefined || (wanted.perMinute <= given.perMinute && (wanted.burst ?? wanted.perMinute) <= (given.burst ?? given.perMinute)) ? undefined : `must be at most ${given.perMinute} a minute, which is what the plan gives`;
+      return given === undefined ||
+        (wanted.perMinute <= given.perMinute && (wanted.burst ?? wanted.perMinute) <= (given.burst ?? given.perMinute))
+        ? undefined
+        : `must be at most ${given.perMinute} a minute, which is what the plan gives`;
     },
   },
   {
@@ -57,7 +70,9 @@ export const POLICY_FIELDS: readonly PolicyField[] = [
     check: (value, { limits }) => {
       const wanted = value as NonNullable<Policy['limits']['concurrency']>;
       const given = limits.concurrency;
-      return given === undefined || (wanted.inFlight <= given.inFlight && wanted.queued <= given.queued) ? undefined : `must be at most ${given.inFlight} in flight and ${given.queued} queued, which is what the plan gives`;
+      return given === undefined || (wanted.inFlight <= given.inFlight && wanted.queued <= given.queued)
+        ? undefined
+        : `must be at most ${given.inFlight} in flight and ${given.queued} queued, which is what the plan gives`;
     },
   },
   {
@@ -70,9 +85,11 @@ export const POLICY_FIELDS: readonly PolicyField[] = [
         const own = wanted.find(({ id }) => id === given.id);
         if (own === undefined) return `must keep the window ${given.id} of the plan`;
         const same = own.meter === given.meter && JSON.stringify(own.span) === JSON.stringify(given.span);
-        if (!same || own.limit > given.limit || (given.mode === 'hard' && own.mode === 'soft')) return `must not loosen the window ${given.id} of the plan (${given.limit}, ${given.mode})`;
+        if (!same || own.limit > given.limit || (given.mode === 'hard' && own.mode === 'soft'))
+          return `must not loosen the window ${given.id} of the plan (${given.limit}, ${given.mode})`;
         const refuseAt = (given.limit * (given.refuseAtPercent ?? 100)) / 100;
-        if ((own.limit * (own.refuseAtPercent ?? 100)) / 100 > refuseAt) return `must refuse in the window ${given.id} at ${refuseAt} or before, as the plan does`;
+        if ((own.limit * (own.refuseAtPercent ?? 100)) / 100 > refuseAt)
+          return `must refuse in the window ${given.id} at ${refuseAt} or before, as the plan does`;
       }
       return undefined;
     },
@@ -82,7 +99,12 @@ export const POLICY_FIELDS: readonly PolicyField[] = [
     path: 'routing.chain',
     rule: 'stricter',
     note: 'Providers of the plan, in any order, fewer if you like.',
-    check: (value, { routing }) => within((value as { provider: string }[]).map(({ provider }) => provider), routing.chain.map(({ provider }) => provider), 'providers'),
+    check: (value, { routing }) =>
+      within(
+        (value as { provider: string }[]).map(({ provider }) => provider),
+        routing.chain.map(({ provider }) => provider),
+        'providers',
+      ),
   },
   free('routing.triggerOn'),
   free('routing.aliases'),
@@ -92,7 +114,8 @@ export const POLICY_FIELDS: readonly PolicyField[] = [
     note: 'No feature may have a higher priority than the plan gives.',
     check: (value, plan) => {
       const features = Object.entries(value as Policy['routing']['features']);
-      const weight = (priority: Priority | undefined): number => (priority === undefined ? 0 : PRIORITY_WEIGHT[priority]);
+      const weight = (priority: Priority | undefined): number =>
+        priority === undefined ? 0 : PRIORITY_WEIGHT[priority];
       const high = features.find(([, feature]) => weight(feature.priority) > PRIORITY_WEIGHT[plan.priority]);
       return high === undefined ? undefined : `${high[0]} must not have a higher priority than ${plan.priority}`;
     },
@@ -114,9 +137,25 @@ export const POLICY_FIELDS: readonly PolicyField[] = [
   atMost('retries.maxAttempts', 'attempts'),
   free('retries.baseDelayMs'),
   free('retries.maxDelayMs'),
-  { path: 'dataRules.regions', rule: 'stricter', note: 'Regions that the plan allows.', check: (value, { dataRules }) => within(value as string[], dataRules.regions, 'regions') },
-  { path: 'dataRules.allowedProviders', rule: 'stricter', note: 'Providers that the plan allows.', check: (value, { dataRules }) => within(value as string[], dataRules.allowedProviders, 'providers') },
-  { path: 'dataRules.noFallback', rule: 'stricter', note: 'May be turned on.', check: (value, { dataRules }) => (value === false && dataRules.noFallback ? 'must stay on, because the plan forbids fallbacks' : undefined) },
+  {
+    path: 'dataRules.regions',
+    rule: 'stricter',
+    note: 'Regions that the plan allows.',
+    check: (value, { dataRules }) => within(value as string[], dataRules.regions, 'regions'),
+  },
+  {
+    path: 'dataRules.allowedProviders',
+    rule: 'stricter',
+    note: 'Providers that the plan allows.',
+    check: (value, { dataRules }) => within(value as string[], dataRules.allowedProviders, 'providers'),
+  },
+  {
+    path: 'dataRules.noFallback',
+    rule: 'stricter',
+    note: 'May be turned on.',
+    check: (value, { dataRules }) =>
+      value === false && dataRules.noFallback ? 'must stay on, because the plan forbids fallbacks' : undefined,
+  },
   fixed('cache.mode', NOT_OFFERED),
   fixed('cache.ttlSeconds', NOT_OFFERED),
   fixed('cache.maxEntryBytes', NOT_OFFERED),

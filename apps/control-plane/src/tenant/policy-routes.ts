@@ -52,9 +52,13 @@ export function customerPolicyRoutes({ store, history }: { store: ConfigStore; h
         const { slug, tenant } = admitted.workspace;
         const given = readPrecondition(call.req);
         const seen = given.kind === 'version' ? given.version : undefined;
-        if (given.kind === 'none') throw new ProblemError(428, 'If-Match is missing', { detail: 'Send the ETag of the version that you have edited.' });
+        if (given.kind === 'none')
+          throw new ProblemError(428, 'If-Match is missing', {
+            detail: 'Send the ETag of the version that you have edited.',
+          });
         try {
-          if (seen !== undefined && seen !== store.rowVersion('workspaces', slug)) throw new ProblemError(412, 'Changed in the meantime');
+          if (seen !== undefined && seen !== store.rowVersion('workspaces', slug))
+            throw new ProblemError(412, 'Changed in the meantime');
           const override = PolicyOverride.parse(editedOverride(admitted.workspace.override, call.body, plan));
           await editRow(store, call, {
             table: 'workspaces',
@@ -69,7 +73,10 @@ export function customerPolicyRoutes({ store, history }: { store: ConfigStore; h
           if (!(error instanceof ProblemError)) throw error;
           if (error.status !== 412) throw withoutPrefix(error);
           const known = seen === undefined ? undefined : await history.at('workspaces', slug, seen);
-          const base = known?.value === undefined ? null : { version: known.version, override: shownOverride((known.value as Workspace).override) };
+          const base =
+            known?.value === undefined
+              ? null
+              : { version: known.version, override: shownOverride((known.value as Workspace).override) };
           const current = view(slug, plan, true);
           call.res
             .status(412)

@@ -11,12 +11,26 @@ const Bound = z.iso
   .datetime({ error: 'must be an RFC 3339 instant in UTC, such as 2026-01-31T00:00:00.000Z' })
   .refine((text) => Date.parse(text) >= 0, 'must not be before 1970')
   .refine((text) => !/\.\d{4,}Z$/.test(text), 'must not be finer than milliseconds');
-const label = (max: number) => z.string().min(1).max(max).refine((text) => !text.includes('\0'), 'must not hold a NUL');
-const whole = (min: number, max: number) => z.string().regex(/^\d{1,6}$/, 'must be a whole number').transform(Number).pipe(z.int().min(min).max(max));
+const label = (max: number) =>
+  z
+    .string()
+    .min(1)
+    .max(max)
+    .refine((text) => !text.includes('\0'), 'must not hold a NUL');
+const whole = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,6}$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.int().min(min).max(max));
 
 const span = { from: Bound.optional(), to: Bound.optional() };
 
-export const UsageSearch = z.strictObject({ ...span, step: z.enum(['hour', 'day']).optional(), by: UsageBy.default('model') });
+export const UsageSearch = z.strictObject({
+  ...span,
+  step: z.enum(['hour', 'day']).optional(),
+  by: UsageBy.default('model'),
+});
 export const SeriesSearch = z.strictObject({ ...span, metric: SeriesMetric, points: whole(10, 10_000).default(600) });
 export const RequestQuery = z.strictObject({
   ...span,
@@ -34,7 +48,12 @@ export const RequestQuery = z.strictObject({
  *
  * @throws ProblemError 400 for one that ends before it begins, or is longer than `maxDays`.
  */
-export function rangeOf({ from, to }: { from?: string | undefined; to?: string | undefined }, nowMs: number, defaultMs: number, maxDays: number): { fromMs: number; toMs: number } {
+export function rangeOf(
+  { from, to }: { from?: string | undefined; to?: string | undefined },
+  nowMs: number,
+  defaultMs: number,
+  maxDays: number,
+): { fromMs: number; toMs: number } {
   const toMs = to === undefined ? Math.max(nowMs, from === undefined ? 0 : Date.parse(from) + 1) : Date.parse(to);
   const fromMs = from === undefined ? toMs - defaultMs : Date.parse(from);
   if (fromMs >= toMs) throw badRange('to', 'must be after from: from is inclusive, to is exclusive');
@@ -42,4 +61,5 @@ export function rangeOf({ from, to }: { from?: string | undefined; to?: string |
   return { fromMs, toMs };
 }
 
-const badRange = (path: string, message: string): ProblemError => new ProblemError(400, 'The query is not valid', { errors: [{ path, message }] });
+const badRange = (path: string, message: string): ProblemError =>
+  new ProblemError(400, 'The query is not valid', { errors: [{ path, message }] });

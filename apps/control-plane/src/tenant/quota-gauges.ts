@@ -5,13 +5,20 @@ import type { MeterSums } from './figures-reader.ts';
 type Gauge = OverviewView['quotas'][number];
 
 /** Span of time that a window counts now, epoch milliseconds; `resetMs` undefined where it empties step by step. */
-export function windowSpan(window: QuotaWindow, timeZone: string, nowMs: number): { fromMs: number; resetMs: number | undefined } {
+export function windowSpan(
+  window: QuotaWindow,
+  timeZone: string,
+  nowMs: number,
+): { fromMs: number; resetMs: number | undefined } {
   if (window.span.kind === 'rolling') return { fromMs: nowMs - window.span.seconds * 1000, resetMs: undefined };
   const period = calendarOf(window.span.timeZone ?? timeZone, window.span.period).periodAt(nowMs);
   return { fromMs: period.startMs, resetMs: period.endMs };
 }
 
-/** How full each window of tenant and workspace is by the ledger. Windows that count the same span are asked for once. */
+/**
+ * How full each window of tenant and workspace is by the ledger. Windows that count the same span are asked for
+ * once.
+ */
 export async function quotaGauges(deps: {
   tenant: Tenant;
   workspace: Workspace;
@@ -25,7 +32,9 @@ export async function quotaGauges(deps: {
   const gauge = async (level: Gauge['level'], window: QuotaWindow): Promise<Gauge> => {
     const { fromMs, resetMs } = windowSpan(window, tenant.timeZone, nowMs);
     const id = `${level} ${fromMs}`;
-    const sums = asked.get(id) ?? deps.read(level === 'tenant' ? { tenant: tenant.id } : { workspace: workspace.slug }, fromMs, nowMs + 1);
+    const sums =
+      asked.get(id) ??
+      deps.read(level === 'tenant' ? { tenant: tenant.id } : { workspace: workspace.slug }, fromMs, nowMs + 1);
     asked.set(id, sums);
     return {
       id: window.id,

@@ -3,7 +3,13 @@ import { zeroUsage } from '@sluice/contracts';
 import { explain, type RefusingLimit } from './explain.ts';
 import type { FoundRequest, RefusedGroup } from './request-reader.ts';
 
-const REFUSED_STATUS: Partial<Record<Outcome, number>> = { throttled: 429, quota: 402, shed: 503, unauthenticated: 401, client_error: 400 };
+const REFUSED_STATUS: Partial<Record<Outcome, number>> = {
+  throttled: 429,
+  quota: 402,
+  shed: 503,
+  unauthenticated: 401,
+  client_error: 400,
+};
 
 /** What the view of a request needs beside its record. */
 export interface RequestSight {
@@ -19,7 +25,19 @@ export function requestRow(found: FoundRequest, sight: RequestSight): RequestRow
 export function requestView(found: FoundRequest, sight: RequestSight): RequestView {
   const row = requestRow(found, sight);
   if (found.kind === 'refusals') {
-    return { ...row, client_request_id: null, operation: null, finish_reason: null, usage_source: null, cache: null, decision_id: null, price_version: null, overhead_us: null, tags: {}, attempts: [] };
+    return {
+      ...row,
+      client_request_id: null,
+      operation: null,
+      finish_reason: null,
+      usage_source: null,
+      cache: null,
+      decision_id: null,
+      price_version: null,
+      overhead_us: null,
+      tags: {},
+      attempts: [],
+    };
   }
   const call = found.row;
   return {

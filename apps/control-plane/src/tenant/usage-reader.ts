@@ -32,14 +32,22 @@ const NOT_REFUSED = sql.raw(`outcome not in (${REFUSAL_OUTCOMES.map((name) => `'
 const INPUT = 'tokens_input + tokens_cache_read + tokens_cache_write';
 const OUTPUT = 'tokens_output + tokens_reasoning + tokens_audio';
 
-/** Sums of a workspace's period and of the one before, by one property of its calls. End users are not in the rollups: their sums read rows. */
+/**
+ * Sums of a workspace's period and of the one before, by one property of its calls. End users are not in the
+ * rollups: their sums read rows.
+ */
 export async function readUsageGroups(db: Db, range: UsageRange): Promise<UsageGroups> {
   const rows = range.by === 'end_user';
   const time = sql.raw(rows ? 'occurred_at' : 'bucket');
   const from = sql.raw(rows ? 'ledger' : range.step === 'day' ? 'rollup_day' : 'rollup_hour');
   const calls = sql.raw(rows ? "case kind when 'call' then 1 else 0 end" : 'calls');
   const at = (ms: number): SQL => sql`${new Date(ms).toISOString()}::timestamptz`;
-  const where = all([sql`workspace = ${range.workspace}`, sql`${time} >= ${at(range.previousMs)}`, sql`${time} < ${at(range.toMs)}`, NOT_REFUSED]);
+  const where = all([
+    sql`workspace = ${range.workspace}`,
+    sql`${time} >= ${at(range.previousMs)}`,
+    sql`${time} < ${at(range.toMs)}`,
+    NOT_REFUSED,
+  ]);
   const sums = (name: string, when: SQL): SQL =>
     sql`coalesce(sum(${calls}) filter (where ${when}), 0)::text as ${sql.raw(`${name}_calls`)},
       coalesce(sum(${sql.raw(INPUT)}) filter (where ${when}), 0)::text as ${sql.raw(`${name}_input`)},

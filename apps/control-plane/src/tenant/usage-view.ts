@@ -23,13 +23,21 @@ export interface UsageSources {
 }
 
 /**
- * Usage of a workspace with the period of the same length before. The range is widened to whole steps, which the answer states.
+ * Usage of a workspace with the period of the same length before. The range is widened to whole steps, which the
+ * answer states.
  *
  * @throws ProblemError 400 for a range that is absurd or too long for its step.
  */
-export async function usageView(workspace: string, question: UsageQuestion, sources: UsageSources, nowMs: number, cost: boolean): Promise<UsageView> {
+export async function usageView(
+  workspace: string,
+  question: UsageQuestion,
+  sources: UsageSources,
+  nowMs: number,
+  cost: boolean,
+): Promise<UsageView> {
   const asked = rangeOf(question, nowMs, 30 * DAY_MS, MAX_RANGE_DAYS);
-  const step = question.step ?? (asked.toMs - asked.fromMs <= HOURLY_UP_TO_MS && question.by !== 'day' ? 'hour' : 'day');
+  const step =
+    question.step ?? (asked.toMs - asked.fromMs <= HOURLY_UP_TO_MS && question.by !== 'day' ? 'hour' : 'day');
   if (step === 'hour' || question.by === 'end_user') rangeOf(question, nowMs, 30 * DAY_MS, MAX_HOURLY_DAYS);
   const stepMs = step === 'hour' ? HOUR_MS : DAY_MS;
   const fromMs = Math.floor(asked.fromMs / stepMs) * stepMs;
@@ -40,9 +48,17 @@ export async function usageView(workspace: string, question: UsageQuestion, sour
     sources.usage({ workspace, from: instant(fromMs), to: instant(toMs), step }),
     sources.groups({ workspace, previousMs, fromMs, toMs, step, by: question.by }),
   ]);
-  const shown = (sums: UsageGroup['now']): UsageSums => ({ ...sums, billed_nanousd: cost ? sums.billed_nanousd : null });
+  const shown = (sums: UsageGroup['now']): UsageSums => ({
+    ...sums,
+    billed_nanousd: cost ? sums.billed_nanousd : null,
+  });
   // By day the days of the period before are other days: they have no row here, and none to be compared with.
-  const told = question.by === 'day' ? groups.filter(({ now }) => now.calls > 0 || now.billed_nanousd > 0).toSorted((a, b) => ((a.key ?? '') < (b.key ?? '') ? -1 : 1)) : groups;
+  const told =
+    question.by === 'day'
+      ? groups
+          .filter(({ now }) => now.calls > 0 || now.billed_nanousd > 0)
+          .toSorted((a, b) => ((a.key ?? '') < (b.key ?? '') ? -1 : 1))
+      : groups;
   const rows: UsageView['groups'] = told.map(({ key, now, previous }) => ({
     key,
     name: question.by === 'key' && key !== null ? (sources.keyName(key) ?? null) : null,
@@ -50,8 +66,18 @@ export async function usageView(workspace: string, question: UsageQuestion, sour
     ...shown(now),
     previous: question.by === 'day' ? null : shown(previous),
   }));
-  const rest = { now: minus(totals.now, groups.map(({ now }) => now)), previous: minus(totals.previous, groups.map(({ previous }) => previous)) };
-  if (rest.now.calls > 0) rows.push({ key: null, name: null, rest: true, ...shown(rest.now), previous: shown(rest.previous) });
+  const rest = {
+    now: minus(
+      totals.now,
+      groups.map(({ now }) => now),
+    ),
+    previous: minus(
+      totals.previous,
+      groups.map(({ previous }) => previous),
+    ),
+  };
+  if (rest.now.calls > 0)
+    rows.push({ key: null, name: null, rest: true, ...shown(rest.now), previous: shown(rest.previous) });
   return {
     from: instant(fromMs),
     to: instant(toMs),
@@ -72,5 +98,10 @@ function minus(total: UsageGroup['now'], parts: readonly UsageGroup['now'][]): U
     left.output_tokens -= part.output_tokens;
     left.billed_nanousd -= part.billed_nanousd;
   }
-  return { calls: Math.max(0, left.calls), input_tokens: Math.max(0, left.input_tokens), output_tokens: Math.max(0, left.output_tokens), billed_nanousd: Math.max(0, left.billed_nanousd) };
+  return {
+    calls: Math.max(0, left.calls),
+    input_tokens: Math.max(0, left.input_tokens),
+    output_tokens: Math.max(0, left.output_tokens),
+    billed_nanousd: Math.max(0, left.billed_nanousd),
+  };
 }

@@ -1,15 +1,11 @@
 import type { RouteAuth } from '../api/route.ts';
 
 /**
- * Who may call what, for the matrix test. A route that is not here, or that asks for less than what is written here, fails
- * it: whoever adds one says on purpose who may call it.
+ * Who may call what, for the matrix test. A route that is not here, or that asks for less than what is written
+ * here, fails it: whoever adds one says on purpose who may call it.
  */
 export const DECLARED_ROUTES: Readonly<Record<RouteAuth, readonly string[]>> = {
-  none: [
-    'post /api/session',
-    'get /docs',
-    'get /openapi.json',
-  ],
+  none: ['post /api/session', 'get /docs', 'get /openapi.json'],
   viewer: [
     'get /api/platform',
     'get /api/audit',
@@ -122,9 +118,7 @@ export const DECLARED_ROUTES: Readonly<Record<RouteAuth, readonly string[]>> = {
     'get /internal/keys/:keyId/spend',
     'post /internal/quota-use',
   ],
-  router: [
-    'get /internal/router/config',
-  ],
+  router: ['get /internal/router/config'],
   bff: [
     'post /internal/people/invitations',
     'post /internal/people/session',

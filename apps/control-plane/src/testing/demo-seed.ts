@@ -29,15 +29,29 @@ function plan(id: string, inFlight: number, priority: string): Plan {
   return Plan.parse({
     id,
     displayName: id,
-    policy: { limits: { concurrency: { inFlight, queued: inFlight } }, priority, routing: { chain: [{ provider: 'primary' }, { provider: 'secondary' }] } },
+    policy: {
+      limits: { concurrency: { inFlight, queued: inFlight } },
+      priority,
+      routing: { chain: [{ provider: 'primary' }, { provider: 'secondary' }] },
+    },
     tenantLimits: {},
-    priceBook: { version: 1, effectiveFrom: '2026-01-01T00:00:00.000Z', prices: { 'sim-large': price, 'sim-small': price } },
+    priceBook: {
+      version: 1,
+      effectiveFrom: '2026-01-01T00:00:00.000Z',
+      prices: { 'sim-large': price, 'sim-small': price },
+    },
     allotment: { totalTokens: 1000, feeNanoUsd: 0 },
   });
 }
 
 function provider(id: string, dialect: string): Provider {
-  return Provider.parse({ id, displayName: id, dialect, baseUrl: `http://127.0.0.1:9101/${id}`, credentials: [{ id: `${id}-1`, slots: 200 }] });
+  return Provider.parse({
+    id,
+    displayName: id,
+    dialect,
+    baseUrl: `http://127.0.0.1:9101/${id}`,
+    credentials: [{ id: `${id}-1`, slots: 200 }],
+  });
 }
 
 function model(id: string): Model {

@@ -1,7 +1,10 @@
 import type { ConfigRepository } from '../config/config-repository.ts';
 import type { TenantPorts } from '../tenant/create-tenant-console.ts';
 
-/** The tenants' console without a database: nothing was ever used, nobody is a member, and what configuration rows used to be comes from the repository. */
+/**
+ * The tenants' console without a database: nothing was ever used, nobody is a member, and what configuration rows
+ * used to be comes from the repository.
+ */
 export function memoryTenantPorts(repository: Pick<ConfigRepository, 'patchesAfter'>): TenantPorts {
   const sums = { calls: 0, input_tokens: 0, output_tokens: 0, billed_nanousd: 0 };
   const rows = async (table: string, id: string) =>
@@ -15,9 +18,20 @@ export function memoryTenantPorts(repository: Pick<ConfigRepository, 'patchesAft
       requests: async () => ({ found: [], next_cursor: null }),
       meters: async () => ({ input_tokens: 0, output_tokens: 0, total_tokens: 0, cost_nanousd: 0 }),
       latency: async () => null,
-      series: async ({ metric, fromMs, toMs }) => ({ metric, from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString(), step_s: 1, samples: 0, downsampled: false, points: [] }),
+      series: async ({ metric, fromMs, toMs }) => ({
+        metric,
+        from: new Date(fromMs).toISOString(),
+        to: new Date(toMs).toISOString(),
+        step_s: 1,
+        samples: 0,
+        downsampled: false,
+        points: [],
+      }),
     },
-    history: { of: rows, at: async (table, id, version) => (await rows(table, id)).find((row) => row.version === version) },
+    history: {
+      of: rows,
+      at: async (table, id, version) => (await rows(table, id)).find((row) => row.version === version),
+    },
     members: {
       list: async () => [],
       add: async (_scope, email, role) => ({ id: 'u2', email, role }),
@@ -28,8 +42,19 @@ export function memoryTenantPorts(repository: Pick<ConfigRepository, 'patchesAft
       invitation: async () => undefined,
       accept: async () => false,
     },
-    billing: { firstDayMs: async () => undefined, tokens: async () => 0, byModel: async () => [], credits: async () => 0, daily: async () => [] },
-    alerts: { update: async () => ({ raised: 0, ended: 0 }), list: async () => ({ rows: [], next_cursor: null }), open: async () => 0, refusals: async () => [] },
+    billing: {
+      firstDayMs: async () => undefined,
+      tokens: async () => 0,
+      byModel: async () => [],
+      credits: async () => 0,
+      daily: async () => [],
+    },
+    alerts: {
+      update: async () => ({ raised: 0, ended: 0 }),
+      list: async () => ({ rows: [], next_cursor: null }),
+      open: async () => 0,
+      refusals: async () => [],
+    },
     webhooks: {
       list: async () => [],
       create: () => Promise.reject(new Error('no webhooks here')),

@@ -1,6 +1,11 @@
 import { systemClock, type Clock } from '@sluice/contracts';
 import { createLogger, listen } from '@sluice/service-kit';
-import { createControlPlane, type ControlPlane, type ControlPlanePorts, type ControlPlaneSettings } from '../create-control-plane.ts';
+import {
+  createControlPlane,
+  type ControlPlane,
+  type ControlPlanePorts,
+  type ControlPlaneSettings,
+} from '../create-control-plane.ts';
 import { createMemoryConfigRepository, type MemoryConfigRepository } from '../config/memory-config-repository.ts';
 import { seedConfig } from '../config/seed-config.ts';
 import { createMemoryAccounts } from '../accounts/memory-accounts.ts';
@@ -32,11 +37,18 @@ export interface TestPlane {
 }
 
 /** A control plane over real sockets on a configuration in memory; `overrides` replaces ports. */
-export async function startTestPlane(overrides: Partial<ControlPlanePorts> = {}, clock: Clock = systemClock, settings: Partial<ControlPlaneSettings> = {}): Promise<TestPlane> {
+export async function startTestPlane(
+  overrides: Partial<ControlPlanePorts> = {},
+  clock: Clock = systemClock,
+  settings: Partial<ControlPlaneSettings> = {},
+): Promise<TestPlane> {
   const repository = createMemoryConfigRepository();
   const audited: AuditInput[] = [];
   await seedConfig({ repository, clock }, demoSeed());
-  const plane = await createControlPlane({ ...memoryPorts(repository, audited, clock), ...overrides }, { ...TEST_SETTINGS, ...settings });
+  const plane = await createControlPlane(
+    { ...memoryPorts(repository, audited, clock), ...overrides },
+    { ...TEST_SETTINGS, ...settings },
+  );
   await plane.store.load();
   const server = await listen(plane.app, { host: '127.0.0.1', port: 0, graceMs: 100 });
   const signedIn = await fetch(`${server.url}/api/session`, {
@@ -72,19 +84,48 @@ function memoryPorts(repository: MemoryConfigRepository, audited: AuditInput[], 
     repository,
     logger: createLogger({ service: 'test', level: 'silent' }),
     router: { get: async () => ({}), post: async () => ({}) },
-    people: { find: async () => undefined, byId: async () => undefined, beginAttempt: async () => 0, succeeded: async () => undefined },
-    sessionArchive: { save: async () => undefined, find: async () => undefined, remove: async () => undefined, removeOf: async () => undefined },
-    personSessions: { open: async () => undefined, seen: async () => undefined, of: async () => [], end: async () => 1, endOf: async () => undefined },
+    people: {
+      find: async () => undefined,
+      byId: async () => undefined,
+      beginAttempt: async () => 0,
+      succeeded: async () => undefined,
+    },
+    sessionArchive: {
+      save: async () => undefined,
+      find: async () => undefined,
+      remove: async () => undefined,
+      removeOf: async () => undefined,
+    },
+    personSessions: {
+      open: async () => undefined,
+      seen: async () => undefined,
+      of: async () => [],
+      end: async () => 1,
+      endOf: async () => undefined,
+    },
     operatorAccounts: accounts.operators,
     personAccounts: accounts.people,
     ledger: {
       rows: async () => ({ rows: [], next_cursor: null }),
-      summary: async () => ({ calls: 0, attempts: 0, tokens, cost_nanousd: 0, cost_usd: '0', billed_nanousd: 0, billed_usd: '0', outcomes: {} }),
+      summary: async () => ({
+        calls: 0,
+        attempts: 0,
+        tokens,
+        cost_nanousd: 0,
+        cost_usd: '0',
+        billed_nanousd: 0,
+        billed_usd: '0',
+        outcomes: {},
+      }),
       usage: async () => [],
       watermarks: async () => [],
       quotaUse: async ({ spans }) => ({ spans: spans.map(() => []) }),
     },
-    ledgerKeeper: { correct: () => Promise.reject(new Error('no ledger here')), rebuildRollups: async () => 0, checkRollups: async () => [] },
+    ledgerKeeper: {
+      correct: () => Promise.reject(new Error('no ledger here')),
+      rebuildRollups: async () => 0,
+      checkRollups: async () => [],
+    },
     ledgerHead: async () => ({ rows: 0, last_settled_at: null }),
     recentAnomalies: async () => [],
     audit: {
@@ -107,7 +148,11 @@ function memoryPorts(repository: MemoryConfigRepository, audited: AuditInput[], 
       flood: () => ({ stop: () => undefined, counts: { sent: 0, statuses: {} } }),
       sim: { setFault: async () => undefined, clearFault: async () => undefined },
       setConsumerBroken: () => undefined,
-      poison: { topicOf: () => 'audit-events', queueOf: () => 'audit', send: async () => ({ messages: [], refused: 0 }) },
+      poison: {
+        topicOf: () => 'audit-events',
+        queueOf: () => 'audit',
+        send: async () => ({ messages: [], refused: 0 }),
+      },
     },
   };
 }

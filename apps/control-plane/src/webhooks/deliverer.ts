@@ -11,11 +11,17 @@ const UNDER_WAY = 100;
 const LEASE_MS = 60_000;
 
 export interface Deliverer {
-  /** Sends what is due, or the one that is named, beside what earlier calls still send; resolves when it is sent. Never throws. */
+  /**
+   * Sends what is due, or the one that is named, beside what earlier calls still send; resolves when it is sent.
+   * Never throws.
+   */
   deliver(only?: string): Promise<void>;
 }
 
-/** Sends deliveries at least once; `id` of the payload is the same in each attempt, for the receiver to drop what it has seen. */
+/**
+ * Sends deliveries at least once; `id` of the payload is the same in each attempt, for the receiver to drop what it
+ * has seen.
+ */
 export function createDeliverer(deps: {
   store: Pick<WebhookStore, 'take' | 'ended'>;
   send: SendWebhook;
@@ -39,8 +45,12 @@ export function createDeliverer(deps: {
     const error = delivered ? null : 'error' in result ? result.error : wordsFor(result.status);
     // Whoever tests sees how it went and tests again.
     const waitS = due.alertId.startsWith(TEST_ID_PREFIX) ? undefined : RETRY_AFTER_S[due.attempts];
-    // 410 is the receiver's way to say: never again. Up to a tenth more, so that many webhooks of one receiver do not come at once.
-    const retryAtMs = delivered || status === 410 || waitS === undefined ? undefined : clock.now() + Math.round(waitS * 1000 * (1 + random() / 10));
+    // 410 is the receiver's way to say: never again. Up to a tenth more, so that many webhooks of one receiver do
+    // not come at once.
+    const retryAtMs =
+      delivered || status === 410 || waitS === undefined
+        ? undefined
+        : clock.now() + Math.round(waitS * 1000 * (1 + random() / 10));
     await store.ended(due.id, { delivered, status, error, retryAtMs }, clock.now());
   }
 
@@ -57,7 +67,9 @@ export function createDeliverer(deps: {
     if (taking || [...underWay.values()].reduce((sum, count) => sum + count, 0) >= UNDER_WAY) return [];
     taking = true;
     try {
-      return await store.take(clock.now(), LEASE_MS, { without: [...underWay].filter(([, count]) => count >= TAKEN_OF_A_TENANT).map(([tenant]) => tenant) });
+      return await store.take(clock.now(), LEASE_MS, {
+        without: [...underWay].filter(([, count]) => count >= TAKEN_OF_A_TENANT).map(([tenant]) => tenant),
+      });
     } finally {
       taking = false;
     }

@@ -11,10 +11,14 @@ export type SendResult = { readonly status: number } | { readonly error: string 
 export type SendWebhook = (url: string, body: string, headers: Readonly<Record<string, string>>) => Promise<SendResult>;
 
 /**
- * Posts to a webhook. The name is resolved and checked anew for every attempt and the connection goes to the checked address. Redirects are not
- * followed, the answer's body is not read.
+ * Posts to a webhook. The name is resolved and checked anew for every attempt and the connection goes to the
+ * checked address. Redirects are not followed, the answer's body is not read.
  */
-export function createSendWebhook(options: { resolve: Resolve; allowLoopback: boolean; timeoutMs?: number }): SendWebhook {
+export function createSendWebhook(options: {
+  resolve: Resolve;
+  allowLoopback: boolean;
+  timeoutMs?: number;
+}): SendWebhook {
   const { resolve, allowLoopback, timeoutMs = TIMEOUT_MS } = options;
   return async (text, body, headers) => {
     const url = new URL(text);
@@ -24,12 +28,23 @@ export function createSendWebhook(options: { resolve: Resolve; allowLoopback: bo
   };
 }
 
-function post(url: URL, address: string, body: string, headers: Readonly<Record<string, string>>, timeoutMs: number): Promise<SendResult> {
+function post(
+  url: URL,
+  address: string,
+  body: string,
+  headers: Readonly<Record<string, string>>,
+  timeoutMs: number,
+): Promise<SendResult> {
   return new Promise((done) => {
     const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
     const call = send(url, {
       method: 'POST',
-      headers: { ...headers, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body), 'user-agent': 'sluice-webhook' },
+      headers: {
+        ...headers,
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(body),
+        'user-agent': 'sluice-webhook',
+      },
       agent: false,
       // The name stays in Host and in the certificate check; the address is the one that was checked.
       lookup: (_host, { all }, callback) => {
@@ -43,7 +58,14 @@ function post(url: URL, address: string, body: string, headers: Readonly<Record<
       done({ status: res.statusCode ?? 0 });
       res.destroy();
     });
-    call.on('error', (error: NodeJS.ErrnoException) => done({ error: error.name === 'AbortError' || error.name === 'TimeoutError' ? `no answer within ${timeoutMs / 1000} s` : faultInWords(error.code) }));
+    call.on('error', (error: NodeJS.ErrnoException) =>
+      done({
+        error:
+          error.name === 'AbortError' || error.name === 'TimeoutError'
+            ? `no answer within ${timeoutMs / 1000} s`
+            : faultInWords(error.code),
+      }),
+    );
     // After an answer this changes nothing; an answer that switches protocols ends without one and without an error.
     call.on('close', () => done({ error: 'the connection was cut' }));
     call.end(body);
@@ -60,6 +82,8 @@ function faultInWords(code: string | undefined): string {
     case 'ENETUNREACH':
       return 'the host cannot be reached';
     default:
-      return code?.startsWith('ERR_TLS') === true || code?.includes('CERT') === true ? 'the certificate is not valid' : 'the connection failed';
+      return code?.startsWith('ERR_TLS') === true || code?.includes('CERT') === true
+        ? 'the certificate is not valid'
+        : 'the connection failed';
   }
 }

@@ -19,7 +19,13 @@ export function signWebhook(body: string, secret: string, unixSeconds: number): 
 }
 
 /** What a receiver does: whether the signature is of this body and not older than the tolerance. */
-export function verifyWebhook(input: { body: string; header: string; secret: string; nowSeconds: number; toleranceSeconds?: number }): boolean {
+export function verifyWebhook(input: {
+  body: string;
+  header: string;
+  secret: string;
+  nowSeconds: number;
+  toleranceSeconds?: number;
+}): boolean {
   const match = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/.exec(input.header);
   if (match?.[1] === undefined || match[2] === undefined) return false;
   const at = Number(match[1]);

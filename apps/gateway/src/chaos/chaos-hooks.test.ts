@@ -16,7 +16,13 @@ function hooks() {
     write: (_fd, _bytes, from, to) => (written.push(to - from), to - from),
     sync: async () => undefined,
   };
-  const made = createChaosHooks({ clock, files, logger: createSilentLog(), kill: () => (killed += 1), setTimeout: (end, ms) => (ends.push({ atMs: clock.now() + ms, end }), {}) });
+  const made = createChaosHooks({
+    clock,
+    files,
+    logger: createSilentLog(),
+    kill: () => (killed += 1),
+    setTimeout: (end, ms) => (ends.push({ atMs: clock.now() + ms, end }), {}),
+  });
   const pass = (ms: number): void => {
     clock.advance(ms);
     for (const { atMs, end } of ends) if (atMs <= clock.now()) end();

@@ -21,7 +21,13 @@ export interface ChaosHooksDeps {
   readonly setTimeout?: (callback: () => void, delayMs: number) => { unref?(): unknown };
 }
 
-export function createChaosHooks({ clock, files, logger, kill, setTimeout: later = setTimeout }: ChaosHooksDeps): ChaosHooks {
+export function createChaosHooks({
+  clock,
+  files,
+  logger,
+  kill,
+  setTimeout: later = setTimeout,
+}: ChaosHooksDeps): ChaosHooks {
   let offsetMs = 0;
   let full = false;
   /** The newest order of each kind: an older one's end does not undo it. */

@@ -4,8 +4,8 @@ const EVERYBODY = (): boolean => true;
 const NOBODY = (): boolean => false;
 
 /**
- * Whether an address is in one of these CIDR ranges (`10.0.0.0/8`, `2001:db8::/32`, or a single address). No list allows
- * everybody. A range that cannot be read allows nobody.
+ * Whether an address is in one of these CIDR ranges (`10.0.0.0/8`, `2001:db8::/32`, or a single address). No list
+ * allows everybody. A range that cannot be read allows nobody.
  */
 export function createAddressAllowlist(ranges: readonly string[] | undefined): (address: string) => boolean {
   if (ranges === undefined) return EVERYBODY;

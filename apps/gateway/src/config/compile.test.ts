@@ -27,8 +27,16 @@ function following() {
 
 it('what a patch did not touch is the same object in the next version, and what it did is in force', () => {
   const { config, change } = following();
-  const [acme, key, globex] = [config.workspaces.get('acme-prod'), config.keys.get('acmekey001'), config.workspaces.get('globex-prod')];
-  const second = change({ table: 'tenants', id: 'globex', value: { ...sampleSnapshot().tenants.globex, name: 'Globex Inc.' } });
+  const [acme, key, globex] = [
+    config.workspaces.get('acme-prod'),
+    config.keys.get('acmekey001'),
+    config.workspaces.get('globex-prod'),
+  ];
+  const second = change({
+    table: 'tenants',
+    id: 'globex',
+    value: { ...sampleSnapshot().tenants.globex, name: 'Globex Inc.' },
+  });
   expect(second.version).toBe(8);
   expect(second.workspaces.get('acme-prod')).toBe(acme);
   expect(second.keys.get('acmekey001')).toBe(key);
@@ -42,7 +50,11 @@ it('a key is refused from the change on in which it, or its workspace, was delet
   const { config, change } = following();
   expect([config.keys.has('acmekey001'), config.keys.has('globexkey01')]).toEqual([true, true]);
   const second = change({ table: 'keys', id: 'acmekey001' }, { table: 'workspaces', id: 'globex-prod' });
-  expect([second.keys.has('acmekey001'), second.keys.has('globexkey01'), second.keys.has('fencedkey01')]).toEqual([false, false, true]);
+  expect([second.keys.has('acmekey001'), second.keys.has('globexkey01'), second.keys.has('fencedkey01')]).toEqual([
+    false,
+    false,
+    true,
+  ]);
   const third = change({ table: 'workspaces', id: 'globex-prod', value: sampleSnapshot().workspaces['globex-prod'] });
   expect(third.keys.get('globexkey01')?.workspace.workspace.slug).toBe('globex-prod');
 });
@@ -52,17 +64,22 @@ it('a kill switch stops the workspaces that it names, in use or not, until it is
   config.workspaces.get('acme-prod');
   const kill = { id: 'k', scope: 'workspace', target: 'acme-prod', message: 'Stop.', retryAfterSeconds: 5 };
   const stopped = change({ table: 'killSwitches', id: 'k', value: kill });
-  expect(['acme-prod', 'globex-prod'].map((slug) => stopped.workspaces.get(slug)?.killSwitch?.message)).toEqual(['Stop.', undefined]);
+  expect(['acme-prod', 'globex-prod'].map((slug) => stopped.workspaces.get(slug)?.killSwitch?.message)).toEqual([
+    'Stop.',
+    undefined,
+  ]);
   expect(change({ table: 'killSwitches', id: 'k' }).workspaces.get('acme-prod')?.killSwitch).toBeUndefined();
 });
 
-it('a cell is a tenant\'s own from the change on that dedicates it, and no longer than that', () => {
+it("a cell is a tenant's own from the change on that dedicates it, and no longer than that", () => {
   const { config, change } = following();
   expect(tenantOfCell(undefined, 'cell-2')).toBeUndefined();
   const own = change({ table: 'cells', id: 'cell-2', value: { id: 'cell-2', kind: 'dedicated', tenant: 'globex' } });
   expect([config, own].map((version) => tenantOfCell(version, 'cell-2'))).toEqual([undefined, 'globex']);
   expect(tenantOfCell(own, 'cell-shared-1')).toBeUndefined();
-  expect(tenantOfCell(change({ table: 'cells', id: 'cell-2', value: { id: 'cell-2', kind: 'shared' } }), 'cell-2')).toBeUndefined();
+  expect(
+    tenantOfCell(change({ table: 'cells', id: 'cell-2', value: { id: 'cell-2', kind: 'shared' } }), 'cell-2'),
+  ).toBeUndefined();
 });
 
 it('a look at everything is complete, and keeps nothing that was in no use', () => {
@@ -76,7 +93,11 @@ it('a look at everything is complete, and keeps nothing that was in no use', () 
 });
 
 it('the limits of tenant, workspace and key stand in this order', () => {
-  expect(compiledSample().keys.get('narrowkey01')?.scope.levels.map(({ level, id }) => [level, id])).toEqual([
+  expect(
+    compiledSample()
+      .keys.get('narrowkey01')
+      ?.scope.levels.map(({ level, id }) => [level, id]),
+  ).toEqual([
     ['tenant', 'acme'],
     ['workspace', '00000000-0000-4000-8000-000000000001'],
     ['key', 'narrowkey01'],
@@ -90,7 +111,11 @@ it('a workspace without a tenant is not there, nor are its keys, and that is log
     (raw.workspaces['globex-prod'] as Record<string, unknown>).tenant = 'nobody';
   }, logger);
   expect(config.workspaces.get('acme-prod')?.policy.maxBodyBytes).toBe(2048);
-  expect([config.workspaces.has('globex-prod'), config.keys.has('globexkey01'), config.workspaces.has('globex-prod')]).toEqual([false, false, false]);
+  expect([
+    config.workspaces.has('globex-prod'),
+    config.keys.has('globexkey01'),
+    config.workspaces.has('globex-prod'),
+  ]).toEqual([false, false, false]);
   expect(logger.lines.map((line) => line.fields)).toEqual([{ workspace: 'globex-prod', tenant: 'nobody' }]);
 });
 

@@ -16,12 +16,15 @@ import { createAddressAllowlist } from './address-allowlist.ts';
 import type { ConfigRows, ConfigTables } from './config-rows.ts';
 import { createLazyTable } from './lazy-table.ts';
 
-/** Puts rows in force: what requests look up is derived of them. To be called again after each change of the rows, or with other rows. */
+/**
+ * Puts rows in force: what requests look up is derived of them. To be called again after each change of the rows,
+ * or with other rows.
+ */
 export type Compiler = (rows: ConfigRows) => CompiledConfig;
 
 /**
- * A compiler of one gateway. A row that cannot be compiled (a dangling tenant, an impossible policy) is logged when it is
- * asked for and is not there, so that one customer's mistake never stops another's calls.
+ * A compiler of one gateway. A row that cannot be compiled (a dangling tenant, an impossible policy) is logged when
+ * it is asked for and is not there, so that one customer's mistake never stops another's calls.
  */
 export function createCompiler({ logger }: { logger: Log }): Compiler {
   let tables: ConfigTables;
@@ -38,7 +41,15 @@ export function createCompiler({ logger }: { logger: Log }): Compiler {
     killSwitches = [...tables.killSwitches.values()];
     workspaces.changed();
     keys.changed();
-    return { version: rows.version, keys, workspaces, models: new Map(tables.models), providers: new Map(tables.providers), cells: new Map(tables.cells), killSwitches };
+    return {
+      version: rows.version,
+      keys,
+      workspaces,
+      models: new Map(tables.models),
+      providers: new Map(tables.providers),
+      cells: new Map(tables.cells),
+      killSwitches,
+    };
   };
 
   function compileWorkspace(slug: string, last: CompiledWorkspace | undefined): CompiledWorkspace | undefined {
@@ -47,18 +58,28 @@ export function createCompiler({ logger }: { logger: Log }): Compiler {
     const tenant = tables.tenants.get(workspace.tenant);
     const plan = tenant === undefined ? undefined : tables.plans.get(tenant.plan);
     if (tenant === undefined || plan === undefined) {
-      logger.error({ workspace: slug, tenant: workspace.tenant }, 'workspace left out: its tenant or plan does not exist');
+      logger.error(
+        { workspace: slug, tenant: workspace.tenant },
+        'workspace left out: its tenant or plan does not exist',
+      );
       return undefined;
     }
     const killSwitch = killSwitches.find((kill) => stops(kill, workspace));
-    if (last?.workspace === workspace && last.tenant === tenant && last.plan === plan && last.killSwitch === killSwitch) return last;
+    if (last?.workspace === workspace && last.tenant === tenant && last.plan === plan && last.killSwitch === killSwitch)
+      return last;
     try {
       const policy = policyOf(plan, workspace);
-      const levels = [level('tenant', tenant.id, tenantLimits(plan, tenant)), level('workspace', workspace.uuid, policy.limits)];
+      const levels = [
+        level('tenant', tenant.id, tenantLimits(plan, tenant)),
+        level('workspace', workspace.uuid, policy.limits),
+      ];
       const scope = { tenantId: tenant.id, timeZone: tenant.timeZone, levels };
       return { workspace, tenant, plan, policy, priceBook: plan.priceBook, scope, killSwitch };
     } catch (error) {
-      logger.error({ workspace: slug, reason: error instanceof Error ? error.message.slice(0, 500) : 'unknown' }, 'workspace left out: its policy is impossible');
+      logger.error(
+        { workspace: slug, reason: error instanceof Error ? error.message.slice(0, 500) : 'unknown' },
+        'workspace left out: its policy is impossible',
+      );
       return undefined;
     }
   }
@@ -95,7 +116,10 @@ export function createCompiler({ logger }: { logger: Log }): Compiler {
 }
 
 function keyOf(record: ApiKeyRecord, workspace: CompiledWorkspace): CompiledKey {
-  const scope = record.limits === undefined ? workspace.scope : { ...workspace.scope, levels: [...workspace.scope.levels, level('key', record.keyId, record.limits)] };
+  const scope =
+    record.limits === undefined
+      ? workspace.scope
+      : { ...workspace.scope, levels: [...workspace.scope.levels, level('key', record.keyId, record.limits)] };
   return {
     record,
     digest: Buffer.from(record.digest, 'hex'),

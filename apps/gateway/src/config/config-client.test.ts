@@ -31,7 +31,10 @@ async function startPlane(): Promise<Plane> {
   let current: ServerResponse | undefined;
   let arrivals = Promise.withResolvers<void>();
   const server: Server = createServer((req: IncomingMessage, res) => {
-    asked.push({ since: new URL(req.url ?? '', 'http://x').searchParams.get('since'), token: req.headers.authorization });
+    asked.push({
+      since: new URL(req.url ?? '', 'http://x').searchParams.get('since'),
+      token: req.headers.authorization,
+    });
     if (refusal !== undefined) {
       res.writeHead(409, { 'content-type': 'application/problem+json' }).end(JSON.stringify({ detail: refusal }));
       return;
@@ -155,21 +158,39 @@ it('a snapshot that comes row by row is in force when it is complete, and other 
   const now = await change;
   clearImmediate(timer);
   expect(turns).toBeGreaterThan(5);
-  expect([now.version, now.keys.get('samplekey4999')?.workspace.tenant.id, now.keys.has('globexkey01')]).toEqual([12, 'acme', false]);
+  expect([now.version, now.keys.get('samplekey4999')?.workspace.tenant.id, now.keys.has('globexkey01')]).toEqual([
+    12,
+    'acme',
+    false,
+  ]);
   expect(config.version).toBe(12);
 });
 
 it.each([
   ['cut short', (frame: Buffer) => frame.subarray(0, frame.length / 2), () => plane.cut(), '7'],
-  ['damaged', (frame: Buffer) => Buffer.from(frame.toString().replace('"keyId":"samplekey4000"', '"keyId"')), () => undefined, '0'],
-  ['without its end', (frame: Buffer) => Buffer.from(frame.toString().replace('data: }\n\n', '\n\n')), () => undefined, '0'],
+  [
+    'damaged',
+    (frame: Buffer) => Buffer.from(frame.toString().replace('"keyId":"samplekey4000"', '"keyId"')),
+    () => undefined,
+    '0',
+  ],
+  [
+    'without its end',
+    (frame: Buffer) => Buffer.from(frame.toString().replace('data: }\n\n', '\n\n')),
+    () => undefined,
+    '0',
+  ],
 ])('nothing is in force of a snapshot that is %s; it is asked for anew', async (_how, damage, end, since) => {
   const { config, next } = await connected();
   const arrival = plane.connection();
   plane.write(damage(largeFrame(12)));
   end();
   await arrival;
-  expect([config.version, config.current()?.keys.has('samplekey0000'), config.current()?.keys.has('globexkey01')]).toEqual([7, false, true]);
+  expect([
+    config.version,
+    config.current()?.keys.has('samplekey0000'),
+    config.current()?.keys.has('globexkey01'),
+  ]).toEqual([7, false, true]);
   expect(plane.asked.at(-1)?.since).toBe(since);
   const change = next();
   plane.write(largeFrame(13));
@@ -225,7 +246,10 @@ it('a row that is not valid is left out and everybody else is served', async () 
   raw.keys.broken = { keyId: 'x' };
   (raw.workspaces['globex-prod'] as Record<string, unknown>).tenant = 'nobody';
   const { config } = await connected(raw);
-  expect([...(config.current()?.workspaces.values() ?? [])].map(({ workspace }) => workspace.slug)).toEqual(['acme-prod', 'far-away']);
+  expect([...(config.current()?.workspaces.values() ?? [])].map(({ workspace }) => workspace.slug)).toEqual([
+    'acme-prod',
+    'far-away',
+  ]);
 });
 
 it('a gateway whose cell another one serves refuses calls, says why, and serves when the other is gone', async () => {

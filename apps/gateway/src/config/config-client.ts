@@ -49,7 +49,10 @@ export interface ConfigClientDeps {
 
 /** The gateway's hold on its configuration: in memory, followed by a stream, and on disk for the next boot. */
 export interface ConfigClient {
-  /** Undefined before the first snapshot, when the last is older than allowed, and while another gateway serves the cell. */
+  /**
+   * Undefined before the first snapshot, when the last is older than allowed, and while another gateway serves the
+   * cell.
+   */
   current(): CompiledConfig | undefined;
   /** Version in force; 0 before the first. */
   readonly version: number;
@@ -103,7 +106,12 @@ export function createConfigClient(deps: ConfigClientDeps): ConfigClient {
     if (value === undefined) return saving;
     saving = saving
       .then(() => saveSnapshot(path, { savedAtMs: heardAtMs, rows: value }))
-      .catch((error: unknown) => logger.warn({ path, reason: String(error) }, 'the configuration cannot be saved; this gateway could not boot without the control plane'));
+      .catch((error: unknown) =>
+        logger.warn(
+          { path, reason: String(error) },
+          'the configuration cannot be saved; this gateway could not boot without the control plane',
+        ),
+      );
     return saving;
   }
 
@@ -185,10 +193,17 @@ export function createConfigClient(deps: ConfigClientDeps): ConfigClient {
         });
       } catch (error) {
         if (error instanceof StreamRefused) {
-          if (refused === undefined) logger.error({ reason: error.message }, 'this gateway must not serve its cell; it refuses calls until it may');
+          if (refused === undefined)
+            logger.error(
+              { reason: error.message },
+              'this gateway must not serve its cell; it refuses calls until it may',
+            );
           refused = error.message;
         } else if (!abort.signal.aborted) {
-          logger.warn({ reason: error instanceof Error ? error.message.slice(0, 300) : 'unknown' }, 'the configuration stream is broken; serving by the last version');
+          logger.warn(
+            { reason: error instanceof Error ? error.message.slice(0, 300) : 'unknown' },
+            'the configuration stream is broken; serving by the last version',
+          );
         }
       }
       firstTry.resolve();
@@ -223,7 +238,10 @@ export function createConfigClient(deps: ConfigClientDeps): ConfigClient {
       if (saved !== undefined) {
         heardAtMs = saved.savedAtMs;
         adopt(saved.rows);
-        logger.info({ version: saved.rows.version }, 'serving by the saved configuration until the control plane answers');
+        logger.info(
+          { version: saved.rows.version },
+          'serving by the saved configuration until the control plane answers',
+        );
       }
       running = follow();
     },

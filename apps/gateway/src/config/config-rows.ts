@@ -7,8 +7,8 @@ import type { Log } from '../log.ts';
 export type ConfigTables = { readonly [T in ConfigTable]: ReadonlyMap<string, ConfigRow<T>> };
 
 /**
- * The rows of one configuration, changed in place: a patch costs what it changes, however many workspaces there are. A row
- * itself is never changed, so whoever holds one keeps what it held.
+ * The rows of one configuration, changed in place: a patch costs what it changes, however many workspaces there
+ * are. A row itself is never changed, so whoever holds one keeps what it held.
  */
 export interface ConfigRows {
   /** Of the last patch. */
@@ -28,7 +28,9 @@ export interface ConfigRows {
 }
 
 export function createConfigRows(logger: Log): ConfigRows {
-  const tables = Object.fromEntries(CONFIG_TABLES.map((table) => [table, new Map()])) as { [T in ConfigTable]: Map<string, ConfigRow<T>> };
+  const tables = Object.fromEntries(CONFIG_TABLES.map((table) => [table, new Map()])) as {
+    [T in ConfigTable]: Map<string, ConfigRow<T>>;
+  };
   const read = createConfigRowReader(logger);
   let version = 0;
 
@@ -58,7 +60,8 @@ export function createConfigRows(logger: Log): ConfigRows {
     put,
     setVersion: (value) => (version = value),
     apply(patch) {
-      if (patch.version !== version + 1) throw new RangeError(`patch ${patch.version} does not follow version ${version}`);
+      if (patch.version !== version + 1)
+        throw new RangeError(`patch ${patch.version} does not follow version ${version}`);
       for (const { table, value } of patch.changes) if (value !== undefined) CONFIG_ROW[table].parse(value);
       for (const { table, id, value } of patch.changes) {
         if (value === undefined) tables[table].delete(id);
@@ -69,7 +72,13 @@ export function createConfigRows(logger: Log): ConfigRows {
   };
 }
 
-const Envelope = z.object({ version: z.int().min(1), ...(Object.fromEntries(CONFIG_TABLES.map((table) => [table, z.record(z.string(), z.unknown())])) as Record<ConfigTable, z.ZodRecord<z.ZodString, z.ZodUnknown>>) });
+const Envelope = z.object({
+  version: z.int().min(1),
+  ...(Object.fromEntries(CONFIG_TABLES.map((table) => [table, z.record(z.string(), z.unknown())])) as Record<
+    ConfigTable,
+    z.ZodRecord<z.ZodString, z.ZodUnknown>
+  >),
+});
 
 /**
  * The rows of a snapshot that is in memory as a whole.

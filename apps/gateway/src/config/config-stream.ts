@@ -35,7 +35,19 @@ export interface ConfigStreamOptions {
  * @throws StreamRefused when this gateway may not serve its cell.
  * @throws when it cannot be opened, breaks, or is silent for longer than `pingTimeoutMs`.
  */
-export async function runConfigStream({ url, token, gatewayId, cellId, limitStore, since, pingTimeoutMs, signal, onOpen, takeLine, onEvent }: ConfigStreamOptions): Promise<void> {
+export async function runConfigStream({
+  url,
+  token,
+  gatewayId,
+  cellId,
+  limitStore,
+  since,
+  pingTimeoutMs,
+  signal,
+  onOpen,
+  takeLine,
+  onEvent,
+}: ConfigStreamOptions): Promise<void> {
   const agent = new Agent({ connections: 1, headersTimeout: pingTimeoutMs, bodyTimeout: pingTimeoutMs });
   try {
     const target = `${url}/internal/config/stream?gateway=${encodeURIComponent(gatewayId)}&cell=${encodeURIComponent(cellId)}&store=${limitStore}&since=${since}`;

@@ -16,13 +16,16 @@ export interface LazyTable<V> extends CompiledTable<V> {
 
 export interface LazyTableDeps<V> {
   readonly rows: () => ReadonlyMap<string, unknown>;
-  /** What a row is compiled to; `last` itself where that still holds, undefined when it cannot be compiled. `find` is `get` or `look`. */
+  /**
+   * What a row is compiled to; `last` itself where that still holds, undefined when it cannot be compiled. `find`
+   * is `get` or `look`.
+   */
   readonly compile: (id: string, last: V | undefined, find: 'get' | 'look') => V | undefined;
 }
 
 /**
- * Compiles a row when it is first asked for: a hundred thousand workspaces cost their rows, and only those in use more. A
- * change of the configuration costs nothing for those that nobody asks for.
+ * Compiles a row when it is first asked for: a hundred thousand workspaces cost their rows, and only those in use
+ * more. A change of the configuration costs nothing for those that nobody asks for.
  */
 export function createLazyTable<V>({ rows, compile }: LazyTableDeps<V>): LazyTable<V> {
   const entries = new Map<string, Entry<V>>();

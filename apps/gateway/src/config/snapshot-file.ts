@@ -18,15 +18,19 @@ export interface SavedRows {
 const SavedFile = z.object({ savedAtMs: z.number(), snapshot: z.unknown() });
 
 /**
- * The last configuration on disk, or undefined when there is none that can be read. A file that `saveSnapshot` wrote is read line
- * by line, so that little more is ever in memory than what is kept; other JSON is as good, and needs more.
+ * The last configuration on disk, or undefined when there is none that can be read. A file that `saveSnapshot`
+ * wrote is read line by line, so that little more is ever in memory than what is kept; other JSON is as good, and
+ * needs more.
  */
 export function loadSnapshot(path: string, logger: Log): SavedRows | undefined {
   try {
     return loadLines(path, logger) ?? loadWhole(path, logger);
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    logger.warn({ path, reason: error instanceof Error ? error.message.slice(0, 300) : 'unknown' }, 'the saved configuration cannot be read and is ignored');
+    logger.warn(
+      { path, reason: error instanceof Error ? error.message.slice(0, 300) : 'unknown' },
+      'the saved configuration cannot be read and is ignored',
+    );
     return undefined;
   }
 }
@@ -76,12 +80,14 @@ function* linesOf(path: string): Iterable<string> {
 }
 
 /**
- * Replaces the file as a whole: a crash leaves the old one or the new one. Only the owner may read it. Written in pieces, so
- * that a change among very many workspaces makes no call wait; what changes meanwhile is not in it.
+ * Replaces the file as a whole: a crash leaves the old one or the new one. Only the owner may read it. Written in
+ * pieces, so that a change among very many workspaces makes no call wait; what changes meanwhile is not in it.
  */
 export async function saveSnapshot(path: string, { savedAtMs, rows }: SavedRows): Promise<void> {
   const { version, tables } = rows;
-  const copies = new Map(CONFIG_TABLES.map((table) => [table, { ids: [...tables[table].keys()], rows: [...tables[table].values()] }]));
+  const copies = new Map(
+    CONFIG_TABLES.map((table) => [table, { ids: [...tables[table].keys()], rows: [...tables[table].values()] }]),
+  );
   await mkdir(dirname(path), { recursive: true });
   const temporary = `${path}.new`;
   const file = await open(temporary, 'w', 0o600);

@@ -2,7 +2,10 @@ import { CONFIG_TABLES, type ConfigTable } from '@sluice/contracts';
 import type { Log } from '../log.ts';
 import { createConfigRows, type ConfigRows } from './config-rows.ts';
 
-/** Reads the text that `configurationText` writes, line by line, so that of what is read no more than one row is in memory beside the rows that are kept. */
+/**
+ * Reads the text that `configurationText` writes, line by line, so that of what is read no more than one row is in
+ * memory beside the rows that are kept.
+ */
 export interface SnapshotLines {
   /**
    * False when the first line is not that of such a text: then it is to be read in another way.
@@ -52,13 +55,17 @@ export function createSnapshotLines(logger: Log): SnapshotLines {
       } else if (line === '}') ended = true;
       else {
         table = CONFIG_TABLES.find((name) => name === TABLE.exec(line)?.[1]);
-        if (table === undefined) throw new SyntaxError(`line ${lines} of the configuration should begin or end a table and is ${JSON.stringify(line.slice(0, 60))}`);
+        if (table === undefined)
+          throw new SyntaxError(
+            `line ${lines} of the configuration should begin or end a table and is ${JSON.stringify(line.slice(0, 60))}`,
+          );
       }
       return true;
     },
     finish() {
       const read = rows;
-      if (read !== undefined && !ended) throw new SyntaxError(`the configuration ends in line ${lines}, before its end`);
+      if (read !== undefined && !ended)
+        throw new SyntaxError(`the configuration ends in line ${lines}, before its end`);
       rows = undefined;
       lines = 0;
       ended = false;

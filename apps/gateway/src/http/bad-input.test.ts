@@ -19,7 +19,11 @@ afterEach(async () => {
 });
 
 function post(path: string, body: string | Buffer, headers: Record<string, string> = KEY): Promise<Response> {
-  return fetch(`${front.url}${path}`, { method: 'POST', body: body as string, headers: { 'content-type': 'application/json', ...headers } });
+  return fetch(`${front.url}${path}`, {
+    method: 'POST',
+    body: body as string,
+    headers: { 'content-type': 'application/json', ...headers },
+  });
 }
 
 interface ErrorBody {
@@ -28,7 +32,13 @@ interface ErrorBody {
   error: { message: string; type: string; param?: string | null; code?: string };
 }
 
-async function expectRefusal(response: Response, dialect: string, status: number, refusal: string, says: RegExp): Promise<void> {
+async function expectRefusal(
+  response: Response,
+  dialect: string,
+  status: number,
+  refusal: string,
+  says: RegExp,
+): Promise<void> {
   const body = (await response.json()) as ErrorBody;
   expect([response.status, response.headers.get('x-sluice-refusal')]).toEqual([status, refusal]);
   expect(response.headers.get('x-request-id')).toMatch(/^req_/);
@@ -49,12 +59,36 @@ const BAD_BODIES: readonly [name: string, body: string | Buffer, status: number,
   ['malformed JSON', '{"model": "sim-small", ', 400, 'invalid_json', /not valid JSON/],
   ['an empty body', '', 400, 'invalid_json', /empty/],
   ['a body that is no object', '[1,2]', 400, 'invalid_json', /JSON object/],
-  ['a body nested without end', with_({ x: 0 }).replace('"x":0', `"x":${'['.repeat(10_000)}${']'.repeat(10_000)}`), 400, 'invalid_json', /more than 200 deep/],
+  [
+    'a body nested without end',
+    with_({ x: 0 }).replace('"x":0', `"x":${'['.repeat(10_000)}${']'.repeat(10_000)}`),
+    400,
+    'invalid_json',
+    /more than 200 deep/,
+  ],
   ['a body that opens brackets and closes none', '['.repeat(5_000), 400, 'invalid_json', /more than 200 deep/],
-  ['a body of more values than are read', with_({ x: Array.from({ length: 500_001 }, () => 1) }), 413, 'body_too_large', /more than 500,000 values/],
+  [
+    'a body of more values than are read',
+    with_({ x: Array.from({ length: 500_001 }, () => 1) }),
+    413,
+    'body_too_large',
+    /more than 500,000 values/,
+  ],
   ['bytes that are no UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), 400, 'invalid_json', /UTF-8/],
-  ['a model named twice', '{"model":"sim-small","model":"sim-large","max_tokens":5,"messages":[{"role":"user","content":"x"}]}', 400, 'duplicate_key', /'model' twice/],
-  ['a model named twice, once with an escape', '{"mod\\u0065l":"sim-small","model":"sim-large","max_tokens":5,"messages":[{"role":"user"}]}', 400, 'duplicate_key', /'model' twice/],
+  [
+    'a model named twice',
+    '{"model":"sim-small","model":"sim-large","max_tokens":5,"messages":[{"role":"user","content":"x"}]}',
+    400,
+    'duplicate_key',
+    /'model' twice/,
+  ],
+  [
+    'a model named twice, once with an escape',
+    '{"mod\\u0065l":"sim-small","model":"sim-large","max_tokens":5,"messages":[{"role":"user"}]}',
+    400,
+    'duplicate_key',
+    /'model' twice/,
+  ],
   ['no model', JSON.stringify({ max_tokens: 5, messages: GOOD.messages }), 400, 'invalid_value', /'model' is required/],
   ['a model that is a number', with_({ model: 3 }), 400, 'invalid_value', /'model' must be a string/],
   ['an unknown model', with_({ model: 'gpt-99' }), 404, 'model_not_found', /'gpt-99' does not exist/],
@@ -78,10 +112,13 @@ describe.each(DIALECTS)('bad input on the $dialect route', ({ dialect, path }) =
     expect(response.headers.get('x-sluice-cache')).toBe('off');
   });
 
-  it.each(BAD_BODIES)('%s is refused with what to fix, before anything is taken', async (_name, body, status, refusal, says) => {
-    await expectRefusal(await post(path, body), dialect, status, refusal, says);
-    expect(front.admitted).toEqual([]);
-  });
+  it.each(BAD_BODIES)(
+    '%s is refused with what to fix, before anything is taken',
+    async (_name, body, status, refusal, says) => {
+      await expectRefusal(await post(path, body), dialect, status, refusal, says);
+      expect(front.admitted).toEqual([]);
+    },
+  );
 
   it.each([
     ['a missing key', {}],
@@ -106,7 +143,13 @@ describe.each(DIALECTS)('bad input on the $dialect route', ({ dialect, path }) =
   });
 
   it('a body of 11 MB that is sent in spite of that still gets its answer', async () => {
-    await expectRefusal(await post(path, Buffer.alloc(11 * 1024 * 1024, 0x20)), dialect, 413, 'body_too_large', /larger than/);
+    await expectRefusal(
+      await post(path, Buffer.alloc(11 * 1024 * 1024, 0x20)),
+      dialect,
+      413,
+      'body_too_large',
+      /larger than/,
+    );
   });
 
   it('a chunked body is cut at the cap', async () => {
@@ -115,21 +158,30 @@ describe.each(DIALECTS)('bad input on the $dialect route', ({ dialect, path }) =
     expect(await rawExchange(front.port, head + chunk.repeat(11))).toMatch(/^HTTP\/1\.1 413 /);
   });
 
-  it.each(['host: y', `authorization: Bearer ${SAMPLE_KEYS.globex}`, 'Authorization: Bearer x'])('a second header %s is refused', async (second) => {
-    const body = JSON.stringify(GOOD);
-    const head = `POST ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${SAMPLE_KEYS.acme}\r\n${second}\r\ncontent-length: ${body.length}\r\n\r\n`;
-    const answer = await rawExchange(front.port, head + body);
-    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
-    expect(answer).toContain('x-sluice-refusal: duplicate_header');
-  });
+  it.each(['host: y', `authorization: Bearer ${SAMPLE_KEYS.globex}`, 'Authorization: Bearer x'])(
+    'a second header %s is refused',
+    async (second) => {
+      const body = JSON.stringify(GOOD);
+      const head = `POST ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${SAMPLE_KEYS.acme}\r\n${second}\r\ncontent-length: ${body.length}\r\n\r\n`;
+      const answer = await rawExchange(front.port, head + body);
+      expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+      expect(answer).toContain('x-sluice-refusal: duplicate_header');
+    },
+  );
 
   it('two lengths are refused', async () => {
-    const answer = await rawExchange(front.port, `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}`);
+    const answer = await rawExchange(
+      front.port,
+      `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}`,
+    );
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
   });
 
   it('a header line of 64 kB is refused in the dialect of the route', async () => {
-    const answer = await rawExchange(front.port, `POST ${path} HTTP/1.1\r\nhost: x\r\nx-long: ${'a'.repeat(64 * 1024)}\r\n\r\n`);
+    const answer = await rawExchange(
+      front.port,
+      `POST ${path} HTTP/1.1\r\nhost: x\r\nx-long: ${'a'.repeat(64 * 1024)}\r\n\r\n`,
+    );
     expect(answer).toMatch(/^HTTP\/1\.1 431 /);
     expect(answer).toContain(dialect === 'openai' ? '"code":"headers_too_large"' : '{"type":"error"');
   });
@@ -139,8 +191,20 @@ describe.each(DIALECTS)('bad input on the $dialect route', ({ dialect, path }) =
   });
 
   it('a compressed body and a form are refused with 415', async () => {
-    await expectRefusal(await post(path, 'x', { ...KEY, 'content-encoding': 'gzip' }), dialect, 415, 'unsupported_encoding', /must not be compressed/);
-    await expectRefusal(await post(path, 'x', { ...KEY, 'content-type': 'text/plain' }), dialect, 415, 'unsupported_encoding', /application\/json/);
+    await expectRefusal(
+      await post(path, 'x', { ...KEY, 'content-encoding': 'gzip' }),
+      dialect,
+      415,
+      'unsupported_encoding',
+      /must not be compressed/,
+    );
+    await expectRefusal(
+      await post(path, 'x', { ...KEY, 'content-type': 'text/plain' }),
+      dialect,
+      415,
+      'unsupported_encoding',
+      /application\/json/,
+    );
   });
 
   it('another method is a 405 that names the right one', async () => {
@@ -150,8 +214,19 @@ describe.each(DIALECTS)('bad input on the $dialect route', ({ dialect, path }) =
   });
 
   it('a bad deadline and bad labels are refused by name', async () => {
-    for (const [header, value] of [['x-sluice-timeout-ms', 'soon'], ['x-sluice-timeout-ms', '0'], ['x-sluice-feature', 'a b'], ['x-sluice-tags', 'novalue']] as const) {
-      await expectRefusal(await post(path, JSON.stringify(GOOD), { ...KEY, [header]: value }), dialect, 400, 'invalid_value', new RegExp(header));
+    for (const [header, value] of [
+      ['x-sluice-timeout-ms', 'soon'],
+      ['x-sluice-timeout-ms', '0'],
+      ['x-sluice-feature', 'a b'],
+      ['x-sluice-tags', 'novalue'],
+    ] as const) {
+      await expectRefusal(
+        await post(path, JSON.stringify(GOOD), { ...KEY, [header]: value }),
+        dialect,
+        400,
+        'invalid_value',
+        new RegExp(header),
+      );
     }
   });
 });
@@ -170,7 +245,10 @@ describe.each(DIALECTS)('silence on the $dialect route', ({ dialect, path }) => 
   afterEach(() => impatient.close());
 
   it('half a body and silence is a 408', async () => {
-    const answer = await rawExchange(impatient.port, `POST ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${SAMPLE_KEYS.acme}\r\ncontent-length: 100\r\n\r\n{"model":`);
+    const answer = await rawExchange(
+      impatient.port,
+      `POST ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${SAMPLE_KEYS.acme}\r\ncontent-length: 100\r\n\r\n{"model":`,
+    );
     expect(answer).toMatch(/^HTTP\/1\.1 408 /);
     expect(answer).toContain(dialect === 'openai' ? '"code":"request_timeout"' : '{"type":"error"');
   });

@@ -19,7 +19,9 @@ async function stream(dialect: Dialect, run: (exchange: Exchange) => Promise<voi
   const arrived = Promise.withResolvers<[IncomingMessage, ServerResponse]>();
   const server = createServer((req, res) => arrived.resolve([req, res]));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const answered = new Promise<IncomingMessage>((resolve) => get({ port: (server.address() as AddressInfo).port }, resolve));
+  const answered = new Promise<IncomingMessage>((resolve) =>
+    get({ port: (server.address() as AddressInfo).port }, resolve),
+  );
   const [req, res] = await arrived.promise;
   const response = createClientResponse(res, req, { dialect, heartbeats });
   response.setHeader('x-sluice-model', 'first');
@@ -45,7 +47,11 @@ const ticks = (heartbeats: Heartbeats, count: number): void => {
 
 it('a stream is never cached or buffered, and a later header replaces an earlier one', () =>
   stream('openai', async ({ answer, text }) => {
-    expect(answer.headers).toMatchObject({ 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no', 'x-sluice-model': 'second' });
+    expect(answer.headers).toMatchObject({
+      'cache-control': 'no-cache, no-transform',
+      'x-accel-buffering': 'no',
+      'x-sluice-model': 'second',
+    });
     expect(await text()).toBe('');
   }));
 
@@ -59,7 +65,8 @@ it.each([
     response.write(Buffer.from('data: 2\n\n'));
     ticks(heartbeats, 11);
     expect(await text()).toBe(`data: 1\n\ndata: 2\n\n${beat}`);
-  }));
+  }),
+);
 
 it('a heartbeat never lands inside a half-written event, wherever its end was cut', () =>
   stream('openai', async ({ response, heartbeats, text }) => {

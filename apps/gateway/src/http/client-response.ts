@@ -4,8 +4,9 @@ import type { Dialect } from '@sluice/contracts';
 import type { Heartbeats, SilentStream } from './heartbeats.ts';
 
 /**
- * The caller's end of a call. The only thing that touches the socket's answer: headers are written once, bytes go out
- * in order, and the last byte leaves only when `finish` is called, which the settle stage does after the record is on disk.
+ * The caller's end of a call. The only thing that touches the socket's answer: headers are written once, bytes go
+ * out in order, and the last byte leaves only when `finish` is called, which the settle stage does after the record
+ * is on disk.
  */
 export interface ClientResponse {
   /** Headers have been sent; from here on errors are in-band. */
@@ -52,7 +53,11 @@ export interface ClientResponseOptions {
 }
 
 /** The answer of one `node:http` exchange. */
-export function createClientResponse(res: ServerResponse, req: IncomingMessage, options: ClientResponseOptions): ClientResponse {
+export function createClientResponse(
+  res: ServerResponse,
+  req: IncomingMessage,
+  options: ClientResponseOptions,
+): ClientResponse {
   return new NodeClientResponse(res, req, options);
 }
 
@@ -104,7 +109,10 @@ class NodeClientResponse implements ClientResponse, SilentStream {
     headers.push(name, value);
   }
 
-  commit(status: number, { stream, contentType, contentLength }: { stream: boolean; contentType: string; contentLength?: number }): void {
+  commit(
+    status: number,
+    { stream, contentType, contentLength }: { stream: boolean; contentType: string; contentLength?: number },
+  ): void {
     const res = this.#res;
     if (res.headersSent || res.destroyed) return;
     this.setHeader('content-type', contentType);
@@ -122,7 +130,8 @@ class NodeClientResponse implements ClientResponse, SilentStream {
     if (!stream) return;
     this.#streaming = true;
     res.flushHeaders();
-    // An answer that waits behind an earlier one on its connection has no socket yet; a client of HTTP/1.0 gets no chunks.
+    // An answer that waits behind an earlier one on its connection has no socket yet; a client of HTTP/1.0 gets no
+    // chunks.
     if (res.socket !== null && res.chunkedEncoding) this.#socket = res.socket;
     this.#options.heartbeats?.add(this);
     res.once('close', () => this.#options.heartbeats?.remove(this));
@@ -146,8 +155,8 @@ class NodeClientResponse implements ClientResponse, SilentStream {
   }
 
   /**
-   * One chunk of a stream as one write to the connection. `node:http` would write its size, its bytes and its end as three
-   * buffers, a tick later.
+   * One chunk of a stream as one write to the connection. `node:http` would write its size, its bytes and its end
+   * as three buffers, a tick later.
    */
   #send(chunk: Buffer): boolean {
     const socket = this.#socket;
@@ -195,7 +204,8 @@ class NodeClientResponse implements ClientResponse, SilentStream {
   }
 
   beat(): void {
-    if (this.#ended || this.#res.destroyed || (this.#socket ?? this.#res).writableNeedDrain || !this.#atEventEnd()) return;
+    if (this.#ended || this.#res.destroyed || (this.#socket ?? this.#res).writableNeedDrain || !this.#atEventEnd())
+      return;
     this.#send(BEAT[this.#options.dialect]);
   }
 
@@ -206,7 +216,8 @@ class NodeClientResponse implements ClientResponse, SilentStream {
 
   #noteTail(chunk: Buffer): void {
     let tail = this.#tail;
-    for (let i = Math.max(0, chunk.length - 4); i < chunk.length; i += 1) tail = ((tail << 8) | (chunk[i] as number)) >>> 0;
+    for (let i = Math.max(0, chunk.length - 4); i < chunk.length; i += 1)
+      tail = ((tail << 8) | (chunk[i] as number)) >>> 0;
     this.#tail = tail;
   }
 

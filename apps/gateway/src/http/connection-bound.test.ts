@@ -63,7 +63,11 @@ describe('connections of one network', () => {
       const third = connect(gateway.port, '127.0.0.1').on('error', () => undefined);
       await once(third, 'close');
       sockets[0]?.destroy();
-      await eventually(async () => expect((await fetch(`${gateway.url}/v1/chat/completions`, { headers: { connection: 'close' } })).status).toBe(405));
+      await eventually(async () =>
+        expect((await fetch(`${gateway.url}/v1/chat/completions`, { headers: { connection: 'close' } })).status).toBe(
+          405,
+        ),
+      );
     } finally {
       for (const socket of sockets) socket.destroy();
       await gateway.close();

@@ -11,8 +11,9 @@ export interface ConnectionBound {
 }
 
 /**
- * Bounds the connections of one network, so that nobody takes all that the process has: a connection that asks for nothing
- * has no key yet that a limit could know it by. An IPv4 address stands for itself, an IPv6 address for its /64.
+ * Bounds the connections of one network, so that nobody takes all that the process has: a connection that asks for
+ * nothing has no key yet that a limit could know it by. An IPv4 address stands for itself, an IPv6 address for its
+ * /64.
  *
  * @param perNetwork connections that one network may have.
  */

@@ -33,7 +33,10 @@ export function createCors(origins: readonly string[]): Cors {
       if (request.method !== 'OPTIONS' || origin === undefined || !allowed.has(origin)) return false;
       for (const [name, value] of cors.headersFor(request)) response.setHeader(name, value);
       response.setHeader('access-control-allow-methods', 'GET, POST');
-      response.setHeader('access-control-allow-headers', request.headers['access-control-request-headers'] ?? 'authorization, content-type, x-api-key');
+      response.setHeader(
+        'access-control-allow-headers',
+        request.headers['access-control-request-headers'] ?? 'authorization, content-type, x-api-key',
+      );
       response.setHeader('access-control-max-age', PREFLIGHT_SECONDS);
       response.writeHead(204).end();
       return true;

@@ -21,7 +21,17 @@ export interface EnvelopeParts {
 }
 
 /** A call at its very beginning, with every field in its place so that all calls have one shape. */
-export function createCall({ id, request, response, cancel, config, dialect, operation, traceparent, clock }: EnvelopeParts): Call {
+export function createCall({
+  id,
+  request,
+  response,
+  cancel,
+  config,
+  dialect,
+  operation,
+  traceparent,
+  clock,
+}: EnvelopeParts): Call {
   return {
     id,
     startedAtMs: clock.now(),
@@ -75,5 +85,9 @@ export function callerTimeoutMs(request: IncomingMessage): number | undefined | 
   if (header === undefined) return undefined;
   const timeoutMs = typeof header === 'string' && /^\d{1,7}$/.test(header) ? Number(header) : 0;
   if (timeoutMs >= 1 && timeoutMs <= MAX_TIMEOUT_MS) return timeoutMs;
-  return { code: 'invalid_value', param: HEADER.timeoutMs, message: `${HEADER.timeoutMs} must be a whole number of milliseconds from 1 to ${MAX_TIMEOUT_MS}.` };
+  return {
+    code: 'invalid_value',
+    param: HEADER.timeoutMs,
+    message: `${HEADER.timeoutMs} must be a whole number of milliseconds from 1 to ${MAX_TIMEOUT_MS}.`,
+  };
 }

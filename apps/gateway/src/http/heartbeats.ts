@@ -21,7 +21,10 @@ export interface Heartbeats {
   close(): void;
 }
 
-export function createHeartbeats({ heartbeatMs = 10_000, tickMs = 1_000 }: { heartbeatMs?: number; tickMs?: number } = {}): Heartbeats {
+export function createHeartbeats({
+  heartbeatMs = 10_000,
+  tickMs = 1_000,
+}: { heartbeatMs?: number; tickMs?: number } = {}): Heartbeats {
   const streams = new Set<SilentStream>();
   const ticksOfSilence = Math.max(1, Math.ceil(heartbeatMs / tickMs));
   let timer: NodeJS.Timeout | undefined;

@@ -38,7 +38,12 @@ export function dialectOfPath(path: string): Dialect {
   return path.startsWith('/v1/messages') ? 'anthropic' : 'openai';
 }
 
-/** The dialect of a route that both kinds of client call: Anthropic's send a version, and their key in a header of its own. */
+/**
+ * The dialect of a route that both kinds of client call: Anthropic's send a version, and their key in a header of
+ * its own.
+ */
 export function dialectOf(path: string, headers: Readonly<Record<string, unknown>>): Dialect {
-  return headers['anthropic-version'] === undefined && headers['x-api-key'] === undefined ? dialectOfPath(path) : 'anthropic';
+  return headers['anthropic-version'] === undefined && headers['x-api-key'] === undefined
+    ? dialectOfPath(path)
+    : 'anthropic';
 }

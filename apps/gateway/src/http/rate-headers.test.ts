@@ -1,7 +1,15 @@
 import type { LimitsView } from '@sluice/contracts';
 import { goDuration, setRateHeaders } from './rate-headers.ts';
 
-it.each([[0, '0s'], [17, '17ms'], [0.2, '1ms'], [1500, '1.5s'], [360_000, '6m0s'], [61_500, '1m1.5s'], [7_200_000, '2h0m0s']])('%d ms is written %s', (ms, text) => {
+it.each([
+  [0, '0s'],
+  [17, '17ms'],
+  [0.2, '1ms'],
+  [1500, '1.5s'],
+  [360_000, '6m0s'],
+  [61_500, '1m1.5s'],
+  [7_200_000, '2h0m0s'],
+])('%d ms is written %s', (ms, text) => {
   expect(goDuration(ms)).toBe(text);
 });
 
@@ -20,7 +28,12 @@ const VIEW: LimitsView = {
 
 function headersOf(dialect: 'openai' | 'anthropic'): Record<string, string> {
   const headers: Record<string, string> = {};
-  setRateHeaders({ setHeader: (name, value) => void (headers[name] = value) }, VIEW, dialect, Date.parse('2026-01-01T00:00:00Z'));
+  setRateHeaders(
+    { setHeader: (name, value) => void (headers[name] = value) },
+    VIEW,
+    dialect,
+    Date.parse('2026-01-01T00:00:00Z'),
+  );
   return headers;
 }
 

@@ -12,7 +12,10 @@ it.each(Object.keys(ERROR_CATALOGUE) as ErrorCode[])('%s is rendered by the cata
 });
 
 it('a wait is whole seconds of at least 1, with the exact milliseconds beside it', () => {
-  expect(refusalResponse({ code: 'throttled', retryAfterMs: 17 }, 'openai', 'r').headers).toMatchObject({ 'retry-after': '1', 'retry-after-ms': '17' });
+  expect(refusalResponse({ code: 'throttled', retryAfterMs: 17 }, 'openai', 'r').headers).toMatchObject({
+    'retry-after': '1',
+    'retry-after-ms': '17',
+  });
   const two = refusalResponse({ code: 'throttled', retryAfterMs: 1000.2 }, 'openai', 'r').headers;
   expect(two).toMatchObject({ 'retry-after': '2', 'retry-after-ms': '1001' });
   expect(two['x-should-retry']).toBeUndefined();
@@ -34,5 +37,7 @@ it('a policy may give another status, and an upstream is named as the refuser', 
 
 it('an error in a stream is one event of its dialect and no end marker', () => {
   expect(inBandError({ code: 'upstream_timeout' }, 'openai', 'r').toString()).toMatch(/^data: \{"error":\{.*\}\}\n\n$/);
-  expect(inBandError({ code: 'upstream_timeout' }, 'anthropic', 'r').toString()).toMatch(/^event: error\ndata: \{"type":"error","error":\{"type":"timeout_error".*\}\n\n$/);
+  expect(inBandError({ code: 'upstream_timeout' }, 'anthropic', 'r').toString()).toMatch(
+    /^event: error\ndata: \{"type":"error","error":\{"type":"timeout_error".*\}\n\n$/,
+  );
 });

@@ -16,11 +16,20 @@ export interface RefusalResponse {
 export function refusalResponse(refusal: Refusal, dialect: Dialect, requestId: string): RefusalResponse {
   const entry: ErrorEntry = ERROR_CATALOGUE[refusal.code];
   const status = refusal.status ?? entry.status[dialect];
-  return { status, headers: refusalHeaders(refusal, entry, status), body: Buffer.from(JSON.stringify(errorBody(refusal, entry, dialect, requestId))) };
+  return {
+    status,
+    headers: refusalHeaders(refusal, entry, status),
+    body: Buffer.from(JSON.stringify(errorBody(refusal, entry, dialect, requestId))),
+  };
 }
 
 /** Sends a refusal as the whole answer; the response must not be committed yet. */
-export function sendRefusal(response: ClientResponse, refusal: Refusal, dialect: Dialect, requestId: string): Promise<void> {
+export function sendRefusal(
+  response: ClientResponse,
+  refusal: Refusal,
+  dialect: Dialect,
+  requestId: string,
+): Promise<void> {
   const { status, headers, body } = refusalResponse(refusal, dialect, requestId);
   for (const name in headers) response.setHeader(name, headers[name] as string);
   response.commit(status, { stream: false, contentType: 'application/json', contentLength: body.length });
@@ -36,7 +45,11 @@ export function inBandError(refusal: Refusal, dialect: Dialect, requestId: strin
 function errorBody(refusal: Refusal, entry: ErrorEntry, dialect: Dialect, requestId: string): object {
   const message = refusal.message ?? entry.publicText;
   if (dialect === 'anthropic') {
-    return { type: 'error', error: { type: entry.anthropicType, message: withParam(message, refusal.param) }, request_id: requestId };
+    return {
+      type: 'error',
+      error: { type: entry.anthropicType, message: withParam(message, refusal.param) },
+      request_id: requestId,
+    };
   }
   return { error: { message, type: entry.openaiType, param: refusal.param ?? null, code: entry.openaiCode } };
 }

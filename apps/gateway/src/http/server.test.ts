@@ -10,13 +10,30 @@ const BODY = JSON.stringify({ model: 'sim-small', messages: [{ role: 'user', con
 let front: FrontServer;
 afterEach(() => front.close());
 
-async function ask(path: string, headers: Record<string, string> = KEY, init: { method?: 'GET' | 'POST' | 'OPTIONS' | 'DELETE'; body?: string } = {}) {
-  const { statusCode, headers: answered, body } = await send(`${front.url}${path}`, { method: init.method ?? 'GET', headers, ...(init.body === undefined ? {} : { body: init.body }) });
+async function ask(
+  path: string,
+  headers: Record<string, string> = KEY,
+  init: { method?: 'GET' | 'POST' | 'OPTIONS' | 'DELETE'; body?: string } = {},
+) {
+  const {
+    statusCode,
+    headers: answered,
+    body,
+  } = await send(`${front.url}${path}`, {
+    method: init.method ?? 'GET',
+    headers,
+    ...(init.body === undefined ? {} : { body: init.body }),
+  });
   const text = await body.text();
-  return { status: statusCode, headers: answered, json: (text === '' ? {} : JSON.parse(text)) as Record<string, unknown> };
+  return {
+    status: statusCode,
+    headers: answered,
+    json: (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>,
+  };
 }
 
-const chat = (headers: Record<string, string> = KEY) => ask('/v1/chat/completions', headers, { method: 'POST', body: BODY });
+const chat = (headers: Record<string, string> = KEY) =>
+  ask('/v1/chat/completions', headers, { method: 'POST', body: BODY });
 
 it.each([
   ['acme-prod.sluice.localhost', 'acme', 200],
@@ -32,37 +49,60 @@ it.each([
 
 it('a stranger cannot tell which workspaces or routes exist', async () => {
   front = await startFrontServer();
-  for (const host of ['acme-prod.sluice.localhost', 'nobody.sluice.localhost']) expect((await chat({ host })).status).toBe(401);
-  for (const path of ['/v1/models', '/v1/nothing', '/admin', '/v1/models/sim-small']) expect((await ask(path, {})).status).toBe(401);
+  for (const host of ['acme-prod.sluice.localhost', 'nobody.sluice.localhost'])
+    expect((await chat({ host })).status).toBe(401);
+  for (const path of ['/v1/models', '/v1/nothing', '/admin', '/v1/models/sim-small'])
+    expect((await ask(path, {})).status).toBe(401);
 });
 
 it('a key may not act elsewhere nor come from another network', async () => {
   front = await startFrontServer();
-  expect((await chat({ ...KEY, 'x-sluice-act-workspace': 'globex-prod' })).headers['x-sluice-refusal']).toBe('act_workspace_refused');
-  expect((await chat({ authorization: `Bearer ${SAMPLE_KEYS.fenced}` })).headers['x-sluice-refusal']).toBe('address_not_allowed');
+  expect((await chat({ ...KEY, 'x-sluice-act-workspace': 'globex-prod' })).headers['x-sluice-refusal']).toBe(
+    'act_workspace_refused',
+  );
+  expect((await chat({ authorization: `Bearer ${SAMPLE_KEYS.fenced}` })).headers['x-sluice-refusal']).toBe(
+    'address_not_allowed',
+  );
 });
 
 it('models are listed in the dialect of the caller, without those that are retired', async () => {
   front = await startFrontServer();
   const openai = await ask('/v1/models');
-  expect((openai.json.data as { id: string }[]).map((model) => model.id)).toEqual(['sim-small', 'sim-large', 'unpriced', 'embedder']);
+  expect((openai.json.data as { id: string }[]).map((model) => model.id)).toEqual([
+    'sim-small',
+    'sim-large',
+    'unpriced',
+    'embedder',
+  ]);
   const anthropic = await ask('/v1/models', { 'x-api-key': SAMPLE_KEYS.acme, 'anthropic-version': '2023-06-01' });
   expect(anthropic.json).toMatchObject({ has_more: false, first_id: 'sim-small' });
   expect((await ask('/v1/models/sim-small')).json).toMatchObject({ id: 'sim-small', object: 'model' });
-  expect((await ask('/v1/models/sim-small', { 'x-api-key': SAMPLE_KEYS.acme })).json).toMatchObject({ id: 'sim-small', type: 'model', display_name: 'sim-small' });
+  expect((await ask('/v1/models/sim-small', { 'x-api-key': SAMPLE_KEYS.acme })).json).toMatchObject({
+    id: 'sim-small',
+    type: 'model',
+    display_name: 'sim-small',
+  });
   expect((await ask('/v1/models/old-model')).status).toBe(404);
   expect((await ask('/v1/models/auto')).json).toMatchObject({ id: 'auto', object: 'model' });
-  expect((await ask('/v1/models/auto', { 'x-api-key': SAMPLE_KEYS.acme })).json).toMatchObject({ id: 'auto', type: 'model', max_input_tokens: 100_000 });
+  expect((await ask('/v1/models/auto', { 'x-api-key': SAMPLE_KEYS.acme })).json).toMatchObject({
+    id: 'auto',
+    type: 'model',
+    max_input_tokens: 100_000,
+  });
 });
 
-it('Anthropic\'s list of models is paged both ways, and a wrong page is refused', async () => {
+it("Anthropic's list of models is paged both ways, and a wrong page is refused", async () => {
   front = await startFrontServer();
   const page = async (query: string) => (await ask(`/v1/models?${query}`, { 'x-api-key': SAMPLE_KEYS.acme })).json;
-  const ids = ({ data, has_more }: Record<string, unknown>) => [...(data as { id: string }[]).map((model) => model.id), has_more];
+  const ids = ({ data, has_more }: Record<string, unknown>) => [
+    ...(data as { id: string }[]).map((model) => model.id),
+    has_more,
+  ];
   expect(ids(await page('limit=3'))).toEqual(['sim-small', 'sim-large', 'unpriced', true]);
   expect(ids(await page('limit=3&after_id=unpriced'))).toEqual(['embedder', false]);
   expect(ids(await page('limit=2&before_id=embedder'))).toEqual(['sim-large', 'unpriced', true]);
-  for (const query of ['limit=0', 'limit=x', 'limit=1001', 'after_id=nothing']) expect(await page(query)).toMatchObject({ error: { type: 'invalid_request_error' } });
+  for (const query of ['limit=0', 'limit=x', 'limit=1001', 'after_id=nothing'])
+    expect(await page(query)).toMatchObject({ error: { type: 'invalid_request_error' } });
 });
 
 it('a probe without a key is answered, and tells nothing', async () => {
@@ -75,7 +115,10 @@ it('a probe without a key is answered, and tells nothing', async () => {
 it('routes that are not offered say so in their dialect, and wrong methods are 405', async () => {
   front = await startFrontServer();
   const responses = await ask('/v1/responses', KEY, { method: 'POST', body: '{}' });
-  expect([responses.status, JSON.stringify(responses.json)]).toEqual([404, expect.stringContaining('The Responses API is not offered by this gateway yet.')]);
+  expect([responses.status, JSON.stringify(responses.json)]).toEqual([
+    404,
+    expect.stringContaining('The Responses API is not offered by this gateway yet.'),
+  ]);
   expect((await ask('/v1/files')).status).toBe(404);
   expect((await ask('/v1/nothing')).headers['x-sluice-refusal']).toBe('route_unknown');
   expect((await ask('/v1/models', KEY, { method: 'DELETE' })).status).toBe(405);
@@ -85,10 +128,18 @@ it('routes that are not offered say so in their dialect, and wrong methods are 4
 
 it('only origins on the list get CORS answers, with our headers exposed', async () => {
   front = await startFrontServer({ corsOrigins: ['https://app.example'] });
-  const preflight = await ask('/v1/chat/completions', { origin: 'https://app.example', 'access-control-request-headers': 'x-api-key' }, { method: 'OPTIONS' });
+  const preflight = await ask(
+    '/v1/chat/completions',
+    { origin: 'https://app.example', 'access-control-request-headers': 'x-api-key' },
+    { method: 'OPTIONS' },
+  );
   expect([preflight.status, preflight.headers['access-control-allow-headers']]).toEqual([204, 'x-api-key']);
-  expect((await chat({ ...KEY, origin: 'https://app.example' })).headers['access-control-expose-headers']).toContain('x-sluice-refusal');
-  expect((await chat({ ...KEY, origin: 'https://evil.example' })).headers['access-control-allow-origin']).toBeUndefined();
+  expect((await chat({ ...KEY, origin: 'https://app.example' })).headers['access-control-expose-headers']).toContain(
+    'x-sluice-refusal',
+  );
+  expect(
+    (await chat({ ...KEY, origin: 'https://evil.example' })).headers['access-control-allow-origin'],
+  ).toBeUndefined();
 });
 
 it('without a configuration calls are refused and may be sent again', async () => {
@@ -98,7 +149,9 @@ it('without a configuration calls are refused and may be sent again', async () =
 });
 
 it("the caller's deadline ends its call with 504", async () => {
-  front = await startFrontServer({ attempt: (call) => new Promise((resolve) => void call.cancel.onCancel(() => resolve())) });
+  front = await startFrontServer({
+    attempt: (call) => new Promise((resolve) => void call.cancel.onCancel(() => resolve())),
+  });
   const { status, headers } = await chat({ ...KEY, 'x-sluice-timeout-ms': '20' });
   expect([status, headers['x-sluice-refusal']]).toEqual([504, 'caller_deadline']);
 });
@@ -113,7 +166,12 @@ it('a caller that hangs up cancels its call', async () => {
     },
   });
   const abort = new AbortController();
-  const asked = send(`${front.url}/v1/chat/completions`, { method: 'POST', headers: KEY, body: BODY, signal: abort.signal }).catch(() => undefined);
+  const asked = send(`${front.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: KEY,
+    body: BODY,
+    signal: abort.signal,
+  }).catch(() => undefined);
   await begun.promise;
   abort.abort();
   expect(await cancelled.promise).toBe('client_closed');
@@ -124,7 +182,11 @@ it('a call on a new connection while it drains is told so instead of being reset
   front = await startFrontServer();
   const drained = front.server.drain(100, 1_500);
   const answer = await chat();
-  expect([answer.status, answer.headers['x-sluice-refusal'], answer.headers['connection']]).toEqual([503, 'draining', 'close']);
+  expect([answer.status, answer.headers['x-sluice-refusal'], answer.headers['connection']]).toEqual([
+    503,
+    'draining',
+    'close',
+  ]);
   await drained;
   await expect(chat()).rejects.toThrow();
 }, 30_000);
@@ -159,12 +221,22 @@ it('lists and limits may be asked for so often and no more, whatever is left of 
   const clock = createFakeClock(SAMPLE_NOW_MS);
   front = await startFrontServer({ store: createMemoryLimitStore({ clock }), clock });
   const answers = [];
-  for (let i = 0; i < 100; i += 1) answers.push(await ask(['/v1/models', '/v1/usage', '/v1/models/sim-small'][i % 3] as string));
-  expect(new Set(answers.map(({ status, headers }) => `${status} ${headers['x-ratelimit-remaining-requests']}`))).toEqual(new Set(['200 100']));
+  for (let i = 0; i < 100; i += 1)
+    answers.push(await ask(['/v1/models', '/v1/usage', '/v1/models/sim-small'][i % 3] as string));
+  expect(
+    new Set(answers.map(({ status, headers }) => `${status} ${headers['x-ratelimit-remaining-requests']}`)),
+  ).toEqual(new Set(['200 100']));
   for (const path of ['/v1/models', '/v1/usage', '/v1/nothing']) {
     const { status, headers, json } = await ask(path);
-    expect([status, headers['x-sluice-refusal'], headers['retry-after-ms'], headers['x-ratelimit-remaining-requests']]).toEqual([429, 'throttled', '50', '100']);
-    expect(json).toMatchObject({ error: { code: 'rate_limit_exceeded', message: expect.stringContaining('20 times a second') } });
+    expect([
+      status,
+      headers['x-sluice-refusal'],
+      headers['retry-after-ms'],
+      headers['x-ratelimit-remaining-requests'],
+    ]).toEqual([429, 'throttled', '50', '100']);
+    expect(json).toMatchObject({
+      error: { code: 'rate_limit_exceeded', message: expect.stringContaining('20 times a second') },
+    });
   }
   const anthropic = await ask('/v1/models', { 'x-api-key': SAMPLE_KEYS.acme, 'anthropic-version': '2023-06-01' });
   expect([anthropic.status, anthropic.headers['retry-after']]).toEqual([429, '1']);

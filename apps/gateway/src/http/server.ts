@@ -48,7 +48,13 @@ export interface ServerLimits {
   readonly connectionsPerNetwork: number;
 }
 
-const LIMITS: ServerLimits = { headersTimeoutMs: 10_000, requestTimeoutMs: 300_000, keepAliveTimeoutMs: 75_000, maxConnections: 20_000, connectionsPerNetwork: 10_000 };
+const LIMITS: ServerLimits = {
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 300_000,
+  keepAliveTimeoutMs: 75_000,
+  maxConnections: 20_000,
+  connectionsPerNetwork: 10_000,
+};
 const MAX_HEADER_BYTES = 32 * 1024;
 /** After cancelled calls were told, this long for them to settle. */
 const CANCEL_GRACE_MS = 2_000;
@@ -59,8 +65,9 @@ export interface GatewayServer {
   readonly inFlight: number;
   readonly draining: boolean;
   /**
-   * Lets running calls end for `waitMs`, then cancels them. New connections are taken for `noticeMs` at least, and told that
-   * it drains: one that was on its way when the listener closes would be reset, and its caller could not know whether it was served.
+   * Lets running calls end for `waitMs`, then cancels them. New connections are taken for `noticeMs` at least, and
+   * told that it drains: one that was on its way when the listener closes would be reset, and its caller could not
+   * know whether it was served.
    */
   drain(waitMs: number, noticeMs?: number): Promise<void>;
 }
@@ -114,12 +121,18 @@ export function createGatewayServer(deps: GatewayServerDeps): GatewayServer {
 
     const config = deps.currentConfig();
     const refusal = refuseAtTheDoor(request, route, config);
-    if (config === undefined || refusal !== undefined) refuse(response, refusal ?? { code: 'not_ready' }, route.dialect, id);
+    if (config === undefined || refusal !== undefined)
+      refuse(response, refusal ?? { code: 'not_ready' }, route.dialect, id);
     else runCall(request, res, response, route, config, id);
   }
 
-  function refuseAtTheDoor(request: IncomingMessage, route: HotRoute, config: CompiledConfig | undefined): Refusal | undefined {
-    if (request.method !== 'POST' && route.kind === 'call') return { code: 'method_not_allowed', message: `This route accepts POST, not ${request.method}.` };
+  function refuseAtTheDoor(
+    request: IncomingMessage,
+    route: HotRoute,
+    config: CompiledConfig | undefined,
+  ): Refusal | undefined {
+    if (request.method !== 'POST' && route.kind === 'call')
+      return { code: 'method_not_allowed', message: `This route accepts POST, not ${request.method}.` };
     if (draining) return { code: 'draining', retryAfterMs: 1_000 };
     return config === undefined ? { code: 'not_ready', retryAfterMs: 2_000 } : undefined;
   }
@@ -130,7 +143,14 @@ export function createGatewayServer(deps: GatewayServerDeps): GatewayServer {
     void sendRefusal(response, refusal, dialect, id);
   }
 
-  function runCall(request: IncomingMessage, res: ServerResponse, response: ClientResponse, route: HotRoute, config: CompiledConfig, id: string): void {
+  function runCall(
+    request: IncomingMessage,
+    res: ServerResponse,
+    response: ClientResponse,
+    route: HotRoute,
+    config: CompiledConfig,
+    id: string,
+  ): void {
     const timeout = callerTimeoutMs(request);
     const cancel = createCancelToken();
     const call = createCall({
@@ -164,10 +184,14 @@ export function createGatewayServer(deps: GatewayServerDeps): GatewayServer {
     });
   }
 
-  /** The pipeline, cut off after the key is known where there is something to refuse that only a known caller may read. */
+  /**
+   * The pipeline, cut off after the key is known where there is something to refuse that only a known caller may
+   * read.
+   */
   function pipelineFor(route: HotRoute, timeout: number | undefined | Refusal): readonly Stage[] {
     if (typeof timeout === 'object') return cutOff(timeout);
-    if (route.kind === 'not_offered') return cutOff({ code: 'route_unknown', message: `${route.name} is not offered by this gateway yet.` });
+    if (route.kind === 'not_offered')
+      return cutOff({ code: 'route_unknown', message: `${route.name} is not offered by this gateway yet.` });
     return pipeline;
   }
 

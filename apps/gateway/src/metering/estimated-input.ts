@@ -6,8 +6,9 @@ type Body = Readonly<Record<string, unknown>>;
 const MAX_DEPTH = 6;
 
 /**
- * Input tokens of a call that nobody counted: what was expected of it, but at least a token for 4 characters of its own
- * text. The expectation alone is learnt from the caller's earlier calls, which padding can teach that text is next to free.
+ * Input tokens of a call that nobody counted: what was expected of it, but at least a token for 4 characters of its
+ * own text. The expectation alone is learnt from the caller's earlier calls, which padding can teach that text is
+ * next to free.
  *
  * @param expected what the reservation held for input.
  */
@@ -17,7 +18,12 @@ export function estimatedInput(expected: number, body: Body): number {
 
 /** Tokens that the text of a body comes to, at 4 characters each. */
 export function textTokens({ system, messages, input, instructions }: Body): number {
-  return tokensOf(textChars(system, MAX_DEPTH) + textChars(messages, MAX_DEPTH) + textChars(input, MAX_DEPTH) + textChars(instructions, MAX_DEPTH));
+  return tokensOf(
+    textChars(system, MAX_DEPTH) +
+      textChars(messages, MAX_DEPTH) +
+      textChars(input, MAX_DEPTH) +
+      textChars(instructions, MAX_DEPTH),
+  );
 }
 
 /** Characters of text; images, files and unknown members count nothing. */

@@ -1,7 +1,22 @@
 import { createEstimator, type CallShape } from './estimator.ts';
 
-const usage = (input: number, output: number) => ({ input, cache_read: 0, cache_write: 0, output, reasoning: 0, audio: 0 });
-const shape = (more: Partial<CallShape> = {}): CallShape => ({ workspace: 'ws', model: 'm', bodyBytes: 400, choices: 1, maxOutputTokens: undefined, defaultOutputTokens: 256, ...more });
+const usage = (input: number, output: number) => ({
+  input,
+  cache_read: 0,
+  cache_write: 0,
+  output,
+  reasoning: 0,
+  audio: 0,
+});
+const shape = (more: Partial<CallShape> = {}): CallShape => ({
+  workspace: 'ws',
+  model: 'm',
+  bodyBytes: 400,
+  choices: 1,
+  maxOutputTokens: undefined,
+  defaultOutputTokens: 256,
+  ...more,
+});
 
 describe('estimator', () => {
   it('starts from four bytes a token and the default output', () => {
@@ -15,7 +30,11 @@ describe('estimator', () => {
     estimator.observe(shape(), usage(200, 40), 240);
     expect(estimator.expect(shape())).toEqual({ inputTokens: 200, outputTokens: 30, observed: true });
     expect(estimator.charsPerToken('ws', 'm')).toBe(6);
-    expect(estimator.expect(shape({ workspace: 'other' }))).toEqual({ inputTokens: 100, outputTokens: 256, observed: false });
+    expect(estimator.expect(shape({ workspace: 'other' }))).toEqual({
+      inputTokens: 100,
+      outputTokens: 256,
+      observed: false,
+    });
     expect(estimator.charsPerToken('ws', 'other')).toBe(4);
   });
 
@@ -37,6 +56,8 @@ describe('estimator', () => {
     const estimator = createEstimator();
     // Uncalibrated: 100 + 256 against 220, that is 136 too many each time; calibrated: only the first time.
     for (let i = 0; i < 10; i += 1) estimator.observe(shape(), usage(200, 20), 0);
-    expect(estimator.errors(5)).toEqual([{ workspace: 'ws', calls: 10, uncalibratedPercent: 61.8, calibratedPercent: 6.2 }]);
+    expect(estimator.errors(5)).toEqual([
+      { workspace: 'ws', calls: 10, uncalibratedPercent: 61.8, calibratedPercent: 6.2 },
+    ]);
   });
 });

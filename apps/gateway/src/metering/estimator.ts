@@ -40,9 +40,10 @@ export interface EstimateError {
 }
 
 /**
- * Expects what a call will use, and learns from what it did use, per workspace and model: bytes of body per input token,
- * output tokens per choice, characters per output token. Means over the first ten calls, exponentially weighted from
- * then on. An expectation, not a bound: a long answer tops its reservation up and the settlement trues it up.
+ * Expects what a call will use, and learns from what it did use, per workspace and model: bytes of body per input
+ * token, output tokens per choice, characters per output token. Means over the first ten calls, exponentially
+ * weighted from then on. An expectation, not a bound: a long answer tops its reservation up and the settlement
+ * trues it up.
  */
 export interface Estimator {
   expect(shape: CallShape): Estimate;
@@ -76,7 +77,9 @@ class Calibration {
   learn(shape: CallShape, usage: TokenUsage, outputChars: number): void {
     const actual = totalTokens(usage);
     this.actual += actual;
-    this.uncalibratedError += Math.abs(sum(estimate(shape, FIRST_PER_TOKEN, shape.defaultOutputTokens, false)) - actual);
+    this.uncalibratedError += Math.abs(
+      sum(estimate(shape, FIRST_PER_TOKEN, shape.defaultOutputTokens, false)) - actual,
+    );
     this.calibratedError += Math.abs(sum(this.expect(shape)) - actual);
     this.calls += 1;
     const weight = Math.max(ALPHA, 1 / this.calls);
@@ -129,9 +132,19 @@ export function createEstimator(): Estimator {
   };
 }
 
-function estimate({ bodyBytes, choices, maxOutputTokens }: CallShape, bytesPerToken: number, perChoice: number, observed: boolean): Estimate {
-  return { inputTokens: Math.max(1, Math.ceil(bodyBytes / bytesPerToken)), outputTokens: Math.min(perChoice, maxOutputTokens ?? perChoice) * choices, observed };
+function estimate(
+  { bodyBytes, choices, maxOutputTokens }: CallShape,
+  bytesPerToken: number,
+  perChoice: number,
+  observed: boolean,
+): Estimate {
+  return {
+    inputTokens: Math.max(1, Math.ceil(bodyBytes / bytesPerToken)),
+    outputTokens: Math.min(perChoice, maxOutputTokens ?? perChoice) * choices,
+    observed,
+  };
 }
 
 const sum = ({ inputTokens: input, outputTokens: output }: Estimate): number => input + output;
-const percent = (error: number, actual: number): number => (actual === 0 ? 0 : Math.round((error / actual) * 1000) / 10);
+const percent = (error: number, actual: number): number =>
+  actual === 0 ? 0 : Math.round((error / actual) * 1000) / 10;

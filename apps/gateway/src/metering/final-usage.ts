@@ -35,8 +35,10 @@ export function finalUsage(seen: SeenAnswer, estimatedInput: number): FinalUsage
   if (seen.outputChars === 0) {
     return { abortCase: 'no_bytes', usage: estimate(0, 0), usageSource: 'none' };
   }
-  if (seen.usage !== undefined && seen.finished) return { abortCase: 'partial', usage: seen.usage, usageSource: 'provider' };
-  if (seen.usage === undefined) return { abortCase: 'partial', usage: estimate(estimatedInput, seen.outputChars), usageSource: 'estimate' };
+  if (seen.usage !== undefined && seen.finished)
+    return { abortCase: 'partial', usage: seen.usage, usageSource: 'provider' };
+  if (seen.usage === undefined)
+    return { abortCase: 'partial', usage: estimate(estimatedInput, seen.outputChars), usageSource: 'estimate' };
   return {
     abortCase: 'partial',
     usage: { ...seen.usage, output: Math.max(seen.usage.output, tokensOf(seen.outputChars)) },

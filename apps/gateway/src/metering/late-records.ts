@@ -11,8 +11,9 @@ export interface LateRecord {
 }
 
 /**
- * Records what could not be recorded when it ended, as soon as the disk takes it. New calls are refused meanwhile, so no more
- * wait here than were running. A process that ends before has their starts on the disk, and the next one settles them as interrupted.
+ * Records what could not be recorded when it ended, as soon as the disk takes it. New calls are refused meanwhile,
+ * so no more wait here than were running. A process that ends before has their starts on the disk, and the next one
+ * settles them as interrupted.
  */
 export interface LateRecords {
   add(record: LateRecord): void;
@@ -49,7 +50,14 @@ export function createLateRecords({ outbox, limits, onCounted, onFault }: LateRe
       waiting.shift();
       const { event, scope } = next;
       try {
-        if (scope !== undefined) await limits.replay({ scope, atMs: Date.parse(event.occurred_at), usage: event.usage, costNanoUsd: event.billed_nanousd, ...(origin && { origin }) });
+        if (scope !== undefined)
+          await limits.replay({
+            scope,
+            atMs: Date.parse(event.occurred_at),
+            usage: event.usage,
+            costNanoUsd: event.billed_nanousd,
+            ...(origin && { origin }),
+          });
         if (origin !== undefined) onCounted(origin);
       } catch (error) {
         onFault(error);

@@ -1,5 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { QuotaUseResponse, type Clock, type EventsFrom, type LimitScope, type QuotaCheckpoint, type QuotaUse, type QuotaUseRequest, type QuotaWindow } from '@sluice/contracts';
+import {
+  QuotaUseResponse,
+  type Clock,
+  type EventsFrom,
+  type LimitScope,
+  type QuotaCheckpoint,
+  type QuotaUse,
+  type QuotaUseRequest,
+  type QuotaWindow,
+} from '@sluice/contracts';
 import { meterUnits, windowSpan } from '@sluice/limits';
 import { Agent, request } from 'undici';
 import type { CompiledConfig } from '../compiled-config.ts';
@@ -12,7 +21,12 @@ export type FetchQuotaUse = (request: QuotaUseRequest) => Promise<QuotaUseRespon
 
 export function createFetchQuotaUse({ url, token }: { url: string; token: string }): FetchQuotaUse {
   return async (body) => {
-    const agent = new Agent({ connections: 1, headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS, connect: { timeout: 2_000 } });
+    const agent = new Agent({
+      connections: 1,
+      headersTimeout: TIMEOUT_MS,
+      bodyTimeout: TIMEOUT_MS,
+      connect: { timeout: 2_000 },
+    });
     try {
       const response = await request(`${url}/internal/quota-use`, {
         method: 'POST',
@@ -45,12 +59,15 @@ export function createLedgerUse({ fetch, gatewayId, clock, scopes }: LedgerUseDe
   return async (except) => {
     const nowMs = clock.now();
     const spans = createSpans(nowMs);
-    for await (const { levels, timeZone } of inTurns(scopes())) for (const { limits } of levels) spans.of(limits.quotas, timeZone);
+    for await (const { levels, timeZone } of inTurns(scopes()))
+      for (const { limits } of levels) spans.of(limits.quotas, timeZone);
     if (spans.all.length === 0) return { version: 1, savedAtMs: nowMs, windows: [] };
     const answer = await fetch({ gateway_id: gatewayId, except: [...except], spans: spans.all });
-    if (answer.spans.length !== spans.all.length) throw new Error(`${spans.all.length} spans were asked for and ${answer.spans.length} came`);
+    if (answer.spans.length !== spans.all.length)
+      throw new Error(`${spans.all.length} spans were asked for and ${answer.spans.length} came`);
     const windows: QuotaCheckpoint['windows'][number][] = [];
-    for await (const window of usedWindows(inTurns(scopes()), spans, answer.spans.map(groupByOwner))) windows.push(window);
+    for await (const window of usedWindows(inTurns(scopes()), spans, answer.spans.map(groupByOwner)))
+      windows.push(window);
     return { version: 1, savedAtMs: nowMs, windows };
   };
 }
@@ -93,7 +110,11 @@ function createSpans(nowMs: number) {
 type Owners = ReadonlyMap<string, readonly QuotaUse[]>;
 
 /** The windows, each once, in which one of these owners has used something. */
-async function* usedWindows(scopes: AsyncIterable<LimitScope>, spans: ReturnType<typeof createSpans>, byOwner: readonly Owners[]): AsyncIterable<QuotaCheckpoint['windows'][number]> {
+async function* usedWindows(
+  scopes: AsyncIterable<LimitScope>,
+  spans: ReturnType<typeof createSpans>,
+  byOwner: readonly Owners[],
+): AsyncIterable<QuotaCheckpoint['windows'][number]> {
   const left = new Set(byOwner.flatMap((owners) => [...owners.keys()]));
   for await (const { levels, timeZone } of scopes) {
     for (const { level, id, limits } of levels) {

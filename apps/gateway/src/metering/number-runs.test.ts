@@ -10,9 +10,12 @@ it('holds the numbers that were added, in whatever order, as the fewest runs', (
         runs.add(from, from + more);
         for (let number = from; number <= from + more; number += 1) expected.add(number);
       }
-      expect(runs.runs.flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, i) => from + i))).toEqual([...expected].sort((a, b) => a - b));
+      expect(runs.runs.flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, i) => from + i))).toEqual(
+        [...expected].sort((a, b) => a - b),
+      );
       for (let number = 0; number < 46; number += 1) expect(runs.has(number)).toBe(expected.has(number));
-      for (const [i, [from]] of runs.runs.entries()) if (i > 0) expect(from).toBeGreaterThan((runs.runs[i - 1] as readonly [number, number])[1] + 1);
+      for (const [i, [from]] of runs.runs.entries())
+        if (i > 0) expect(from).toBeGreaterThan((runs.runs[i - 1] as readonly [number, number])[1] + 1);
     }),
   );
 });
@@ -20,5 +23,11 @@ it('holds the numbers that were added, in whatever order, as the fewest runs', (
 it('gives the first run up where it begins with the number that is asked for', () => {
   const runs = new NumberRuns();
   for (const number of [7, 3, 4]) runs.add(number);
-  expect([runs.takeFrom(2), runs.takeFrom(3), runs.takeFrom(3), runs.takeFrom(7), runs.runs]).toEqual([undefined, 4, undefined, 7, []]);
+  expect([runs.takeFrom(2), runs.takeFrom(3), runs.takeFrom(3), runs.takeFrom(7), runs.runs]).toEqual([
+    undefined,
+    4,
+    undefined,
+    7,
+    [],
+  ]);
 });

@@ -2,8 +2,8 @@
 export type Run = readonly [from: number, to: number];
 
 /**
- * A set of whole numbers as its runs: it takes as much memory as there are gaps in it, however many numbers it holds. Adding one is
- * quickest near the end.
+ * A set of whole numbers as its runs: it takes as much memory as there are gaps in it, however many numbers it
+ * holds. Adding one is quickest near the end.
  */
 export class NumberRuns {
   /** Ascending, with a gap between any two. */

@@ -10,7 +10,24 @@ const usage = (input: number) => ({ input, cache_read: 0, cache_write: 0, output
 const scope: LimitScope = {
   tenantId: 't',
   timeZone: 'UTC',
-  levels: [{ level: 'tenant', id: 't', limits: { quotas: [{ id: 'monthly', meter: 'total_tokens', limit: 1000, mode: 'hard', alertAtPercent: [], span: { kind: 'calendar', period: 'month' } }] } }],
+  levels: [
+    {
+      level: 'tenant',
+      id: 't',
+      limits: {
+        quotas: [
+          {
+            id: 'monthly',
+            meter: 'total_tokens',
+            limit: 1000,
+            mode: 'hard',
+            alertAtPercent: [],
+            span: { kind: 'calendar', period: 'month' },
+          },
+        ],
+      },
+    },
+  ],
 };
 
 const HERE = { epoch: 9, firstOnDisk: new Map([[1, 1]]) };
@@ -18,7 +35,13 @@ const HERE = { epoch: 9, firstOnDisk: new Map([[1, 1]]) };
 let dir: string;
 const clock = createFakeClock(Date.parse('2026-03-15T12:00:00Z'));
 const settled = (sequence: number, tokens: number, epoch = 1): CallSettled =>
-  ({ epoch, sequence, usage: usage(tokens), billed_nanousd: 0, occurred_at: new Date(clock.now()).toISOString() }) as CallSettled;
+  ({
+    epoch,
+    sequence,
+    usage: usage(tokens),
+    billed_nanousd: 0,
+    occurred_at: new Date(clock.now()).toISOString(),
+  }) as CallSettled;
 
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'quota-'));
@@ -27,10 +50,20 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 function boot() {
   const limits = createMemoryLimitStore({ clock });
-  const keeper = createQuotaKeeper({ dir, limits, onFault: (error) => { throw error; } });
+  const keeper = createQuotaKeeper({
+    dir,
+    limits,
+    onFault: (error) => {
+      throw error;
+    },
+  });
   const used = async () => (await limits.view(scope)).quotas[0]?.used;
   const spend = async (sequence: number, tokens: number) => {
-    const admitted = await limits.admit({ leaseId: `l${sequence}`, scope, reservation: { inputTokens: tokens, outputTokens: 0, costNanoUsd: 0 } });
+    const admitted = await limits.admit({
+      leaseId: `l${sequence}`,
+      scope,
+      reservation: { inputTokens: tokens, outputTokens: 0, costNanoUsd: 0 },
+    });
     if (!admitted.admitted) throw new Error('refused');
     await limits.settle(admitted.lease, { kind: 'used', usage: usage(tokens), costNanoUsd: 0 });
     keeper.counted(1, sequence);
@@ -61,14 +94,25 @@ describe('quota counters over a kill', () => {
     expect(statSync(join(dir, 'quota.json')).size).toBeLessThan(1_000);
 
     const second = boot();
-    const result = await second.keeper.restore([settled(1, 100), settled(2, 200), settled(50_000, 200), settled(50_001, 300)], () => scope, HERE);
+    const result = await second.keeper.restore(
+      [settled(1, 100), settled(2, 200), settled(50_000, 200), settled(50_001, 300)],
+      () => scope,
+      HERE,
+    );
     expect([result.replayed, await second.used()]).toEqual([2, 400]);
   });
 
   it('without a checkpoint everything on disk is counted', async () => {
     const only = boot();
-    expect(await only.keeper.restore([settled(1, 400), settled(2, 600)], () => scope, HERE)).toEqual({ restored: false, replayed: 2 });
-    const refused = await only.limits.admit({ leaseId: 'x', scope, reservation: { inputTokens: 1, outputTokens: 0, costNanoUsd: 0 } });
+    expect(await only.keeper.restore([settled(1, 400), settled(2, 600)], () => scope, HERE)).toEqual({
+      restored: false,
+      replayed: 2,
+    });
+    const refused = await only.limits.admit({
+      leaseId: 'x',
+      scope,
+      reservation: { inputTokens: 1, outputTokens: 0, costNanoUsd: 0 },
+    });
     expect(refused.admitted).toBe(false);
   });
 

@@ -2,7 +2,14 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { EventsFrom, LEVELS, type CallSettled, type LimitScope, type LimitStore, type QuotaCheckpoint } from '@sluice/contracts';
+import {
+  EventsFrom,
+  LEVELS,
+  type CallSettled,
+  type LimitScope,
+  type LimitStore,
+  type QuotaCheckpoint,
+} from '@sluice/contracts';
 import { writeFileAtomic } from '@sluice/service-kit';
 import type { LedgerUse } from './ledger-use.ts';
 import { NumberRuns } from './number-runs.ts';
@@ -16,7 +23,10 @@ const SavedQuota = z.object({
   /** Every settled call up to here, of this epoch and all earlier ones, is in the counters. */
   epoch: z.int(),
   sequence: z.int(),
-  /** Sequences of this epoch beyond it that are in the counters too, one or from-to: calls do not end in the order of their records. */
+  /**
+   * Sequences of this epoch beyond it that are in the counters too, one or from-to: calls do not end in the order
+   * of their records.
+   */
   ahead: z.array(z.union([z.int(), z.tuple([z.int(), z.int()])])),
   /** Set while the ledger's part is missing: the calls that are counted all the same. */
   owed: z.array(EventsFrom).optional(),
@@ -24,7 +34,12 @@ const SavedQuota = z.object({
     version: z.literal(1),
     savedAtMs: z.number(),
     windows: z.array(
-      z.object({ level: z.enum(LEVELS), id: z.string(), quota: z.string(), steps: z.array(z.tuple([z.number(), z.number()])) }),
+      z.object({
+        level: z.enum(LEVELS),
+        id: z.string(),
+        quota: z.string(),
+        steps: z.array(z.tuple([z.number(), z.number()])),
+      }),
     ),
   }),
 });
@@ -40,13 +55,18 @@ export interface CountedHere {
 /** Keeps the quota counters on disk, so that an exhausted quota is still exhausted after a kill. */
 export interface QuotaKeeper {
   /**
-   * Puts the saved counters in force, then adds what the outbox holds beyond them. Before the first admission. Without saved
-   * counters, or where the disk lacks calls that they lack, the ledger's part is owed: see `settleOwed`.
+   * Puts the saved counters in force, then adds what the outbox holds beyond them. Before the first admission.
+   * Without saved counters, or where the disk lacks calls that they lack, the ledger's part is owed: see
+   * `settleOwed`.
    */
-  restore(settled: Iterable<CallSettled>, scopeOf: (event: CallSettled) => LimitScope | undefined, here: CountedHere): Promise<{ restored: boolean; replayed: number }>;
+  restore(
+    settled: Iterable<CallSettled>,
+    scopeOf: (event: CallSettled) => LimitScope | undefined,
+    here: CountedHere,
+  ): Promise<{ restored: boolean; replayed: number }>;
   /**
-   * Adds what only the ledger knows, and asks until it answers; harmless when nothing is owed. What is counted meanwhile is not
-   * counted twice, whenever the answer comes.
+   * Adds what only the ledger knows, and asks until it answers; harmless when nothing is owed. What is counted
+   * meanwhile is not counted twice, whenever the answer comes.
    */
   settleOwed(): Promise<void>;
   /** A settled call has reached the counters. */
@@ -73,7 +93,10 @@ export function createQuotaKeeper({ dir, limits, onFault, ledger, onOwed }: Quot
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const file = join(dir, FILE);
   let position = { epoch: 0, sequence: 0 };
-  /** One call may be long at its end (a client that reads slowly), and all the others end before it: by runs, that is one run. */
+  /**
+   * One call may be long at its end (a client that reads slowly), and all the others end before it: by runs, that
+   * is one run.
+   */
   const ahead = new NumberRuns();
   let owed: readonly EventsFrom[] | undefined;
   let asking: Promise<void> | undefined;
@@ -84,7 +107,12 @@ export function createQuotaKeeper({ dir, limits, onFault, ledger, onOwed }: Quot
   const save = async (): Promise<void> => {
     if (!dirty) return;
     dirty = false;
-    const saved: SavedQuota = { ...position, ahead: ahead.runs.map(([from, to]): [number, number] => [from, to]), ...(owed === undefined ? {} : { owed: [...owed] }), checkpoint: mutable(await limits.checkpoint()) };
+    const saved: SavedQuota = {
+      ...position,
+      ahead: ahead.runs.map(([from, to]): [number, number] => [from, to]),
+      ...(owed === undefined ? {} : { owed: [...owed] }),
+      checkpoint: mutable(await limits.checkpoint()),
+    };
     await writeFileAtomic(file, JSON.stringify(saved), 0o600);
   };
 
@@ -99,7 +127,8 @@ export function createQuotaKeeper({ dir, limits, onFault, ledger, onOwed }: Quot
         await save();
       } catch (error) {
         (owed === undefined ? onFault : onOwed)?.(error);
-        if (owed !== undefined) await sleep(ASK_AGAIN_MS, undefined, { signal: ended.signal, ref: false }).catch(() => undefined);
+        if (owed !== undefined)
+          await sleep(ASK_AGAIN_MS, undefined, { signal: ended.signal, ref: false }).catch(() => undefined);
       }
     }
   };
@@ -107,7 +136,8 @@ export function createQuotaKeeper({ dir, limits, onFault, ledger, onOwed }: Quot
   return {
     async restore(settled, scopeOf, here) {
       const read = readSaved(file, onFault);
-      // Counters that are shared are kept by the server; the checkpoint is what this gateway remembers for one that lost its data.
+      // Counters that are shared are kept by the server; the checkpoint is what this gateway remembers for one that
+      // lost its data.
       const shared = limits.kind !== 'memory';
       const saved = read === undefined || (!shared && lacksCalls(read, here)) ? undefined : read;
       owed = ledger === undefined ? undefined : owedAfter(saved, here);
@@ -122,14 +152,24 @@ export function createQuotaKeeper({ dir, limits, onFault, ledger, onOwed }: Quot
       let replayed = 0;
       let replayedTo = position;
       for (const event of settled) {
-        const inCheckpoint = event.epoch < position.epoch || (event.epoch === position.epoch && (event.sequence <= position.sequence || ahead.has(event.sequence)));
+        const inCheckpoint =
+          event.epoch < position.epoch ||
+          (event.epoch === position.epoch && (event.sequence <= position.sequence || ahead.has(event.sequence)));
         if (inCheckpoint && !shared) continue;
         const scope = scopeOf(event);
         if (scope !== undefined) {
-          // Whether a shared store has heard of a call, only it knows: the process may have ended between report and checkpoint.
+          // Whether a shared store has heard of a call, only it knows: the process may have ended between report
+          // and checkpoint.
           const counted = !shared ? 'new' : inCheckpoint ? 'saved' : 'kept';
           const origin = { epoch: event.epoch, sequence: event.sequence };
-          await limits.replay({ scope, atMs: Date.parse(event.occurred_at), usage: event.usage, costNanoUsd: event.billed_nanousd, origin, counted });
+          await limits.replay({
+            scope,
+            atMs: Date.parse(event.occurred_at),
+            usage: event.usage,
+            costNanoUsd: event.billed_nanousd,
+            origin,
+            counted,
+          });
           if (!inCheckpoint) replayed += 1;
         }
         if (inCheckpoint) continue;
@@ -169,11 +209,15 @@ export function createQuotaKeeper({ dir, limits, onFault, ledger, onOwed }: Quot
 
 /** Calls beyond the saved counters were acknowledged and deleted before they were saved: only the ledger has them. */
 function lacksCalls({ epoch, sequence }: SavedQuota, { firstOnDisk }: CountedHere): boolean {
-  for (const [of, first] of firstOnDisk) if ((of === epoch && first > sequence + 1) || (of > epoch && first > 1)) return true;
+  for (const [of, first] of firstOnDisk)
+    if ((of === epoch && first > sequence + 1) || (of > epoch && first > 1)) return true;
   return false;
 }
 
-/** What is counted without the ledger: all on disk, and everything from now on. Undefined when the saved counters are whole. */
+/**
+ * What is counted without the ledger: all on disk, and everything from now on. Undefined when the saved counters
+ * are whole.
+ */
 function owedAfter(saved: SavedQuota | undefined, here: CountedHere): EventsFrom[] | undefined {
   const before = saved === undefined ? [...here.firstOnDisk].map(([epoch, from]) => ({ epoch, from })) : saved.owed;
   return before === undefined ? undefined : [...before, { epoch: here.epoch, from: 1 }];
@@ -182,7 +226,10 @@ function owedAfter(saved: SavedQuota | undefined, here: CountedHere): EventsFrom
 function mutable(checkpoint: QuotaCheckpoint): SavedQuota['checkpoint'] {
   return {
     ...checkpoint,
-    windows: checkpoint.windows.map((window) => ({ ...window, steps: window.steps.map(([start, used]): [number, number] => [start, used]) })),
+    windows: checkpoint.windows.map((window) => ({
+      ...window,
+      steps: window.steps.map(([start, used]): [number, number] => [start, used]),
+    })),
   };
 }
 

@@ -7,8 +7,20 @@ import { createValkeyLimitStore, type TierLimitStore } from '@sluice/limits';
 import { createFakeClock, eventually, startRedis, type FakeClock, type RedisServer } from '@sluice/testing';
 import { createQuotaKeeper, type QuotaKeeper } from './quota-keeper.ts';
 
-const month: QuotaWindow = { id: 'month', meter: 'total_tokens', limit: 1e9, mode: 'hard', alertAtPercent: [], span: { kind: 'calendar', period: 'month' } };
-const hour: QuotaWindow = { ...month, id: 'hour', meter: 'output_tokens', span: { kind: 'rolling', seconds: 3_600, steps: 12 } };
+const month: QuotaWindow = {
+  id: 'month',
+  meter: 'total_tokens',
+  limit: 1e9,
+  mode: 'hard',
+  alertAtPercent: [],
+  span: { kind: 'calendar', period: 'month' },
+};
+const hour: QuotaWindow = {
+  ...month,
+  id: 'hour',
+  meter: 'output_tokens',
+  span: { kind: 'rolling', seconds: 3_600, steps: 12 },
+};
 const scopes = ['a', 'b'].map((key): LimitScope => ({
   tenantId: 't',
   timeZone: 'UTC',
@@ -56,28 +68,57 @@ class Killable {
 
   open(gatewayId: string): TierLimitStore {
     const { clock } = this;
-    const store = createValkeyLimitStore({ url: server.url, cellId: this.#cellId, gatewayId, life: this.#epoch, clock, serverTime: () => clock.now(), flushMs: NEVER_MS, commandTimeoutMs: 1_000, reconnectJitterMs: 20 });
+    const store = createValkeyLimitStore({
+      url: server.url,
+      cellId: this.#cellId,
+      gatewayId,
+      life: this.#epoch,
+      clock,
+      serverTime: () => clock.now(),
+      flushMs: NEVER_MS,
+      commandTimeoutMs: 1_000,
+      reconnectJitterMs: 20,
+    });
     opened.push(store);
     return store;
   }
 
   #keep(): QuotaKeeper {
-    return createQuotaKeeper({ dir: this.#dir, limits: this.store, onFault: (error) => { throw error; } });
+    return createQuotaKeeper({
+      dir: this.#dir,
+      limits: this.store,
+      onFault: (error) => {
+        throw error;
+      },
+    });
   }
 
   async boot(): Promise<void> {
-    await this.keeper.restore(this.outbox, ({ key_id }) => scopes.find(({ levels }) => levels[1]?.id === key_id), { epoch: this.#epoch, firstOnDisk: new Map() });
+    await this.keeper.restore(this.outbox, ({ key_id }) => scopes.find(({ levels }) => levels[1]?.id === key_id), {
+      epoch: this.#epoch,
+      firstOnDisk: new Map(),
+    });
   }
 
   /** Recorded at once; settled at once or, as with a slow reader, when `settleAll` is called. */
   async call(key: number, tokens: number, slow = false): Promise<void> {
     const scope = scopes[key] as LimitScope;
     const { store, keeper, clock } = this;
-    const admitted = await store.admit({ leaseId: `req-${this.#epoch}-${this.#sequence}`, scope, reservation: { inputTokens: 5, outputTokens: 5, costNanoUsd: 0 } });
+    const admitted = await store.admit({
+      leaseId: `req-${this.#epoch}-${this.#sequence}`,
+      scope,
+      reservation: { inputTokens: 5, outputTokens: 5, costNanoUsd: 0 },
+    });
     if (!admitted.admitted) throw new Error('refused');
     const usage = { input: tokens, output: 2 * tokens, cache_read: 0, cache_write: 0, reasoning: 0, audio: 0 };
     const origin = { gateway_id: 'gw-1', epoch: this.#epoch, sequence: ++this.#sequence };
-    this.outbox.push({ ...origin, key_id: scope.levels[1]?.id, usage, billed_nanousd: 0, occurred_at: new Date(clock.now()).toISOString() } as CallSettled);
+    this.outbox.push({
+      ...origin,
+      key_id: scope.levels[1]?.id,
+      usage,
+      billed_nanousd: 0,
+      occurred_at: new Date(clock.now()).toISOString(),
+    } as CallSettled);
     const settle = async (): Promise<void> => {
       await store.settle(admitted.lease, { kind: 'used', usage, costNanoUsd: 0, origin });
       keeper.counted(origin.epoch, origin.sequence);
@@ -111,14 +152,18 @@ class Killable {
     this.clock.advance(10_001);
     const other = this.open('gw-2');
     const seen: Record<string, number> = {};
-    for (const scope of scopes) for (const { level, id, window, used } of (await other.view(scope)).quotas) seen[`${level} ${id} ${window}`] = used;
+    for (const scope of scopes)
+      for (const { level, id, window, used } of (await other.view(scope)).quotas)
+        seen[`${level} ${id} ${window}`] = used;
     return seen;
   }
 
   /** The same by the recorded calls. */
   recorded(): Record<string, number> {
     const sum = (key: string | undefined, of: (usage: CallSettled['usage']) => number): number =>
-      this.outbox.filter(({ key_id }) => key === undefined || key_id === key).reduce((total, { usage }) => total + of(usage), 0);
+      this.outbox
+        .filter(({ key_id }) => key === undefined || key_id === key)
+        .reduce((total, { usage }) => total + of(usage), 0);
     const all = (usage: CallSettled['usage']): number => usage.input + usage.output;
     return {
       'tenant t month': sum(undefined, all),
@@ -130,7 +175,8 @@ class Killable {
   }
 }
 
-const connected = (store: TierLimitStore): Promise<void> => eventually(() => expect(store.status.state).toBe('connected'));
+const connected = (store: TierLimitStore): Promise<void> =>
+  eventually(() => expect(store.status.state).toBe('connected'));
 
 describe('a gateway with shared counters that is killed', () => {
   it('between report and checkpoint counts nothing twice, and between checkpoint and report loses nothing', async () => {
@@ -158,24 +204,34 @@ describe('a gateway with shared counters that is killed', () => {
   });
 
   it('at any moment, often, with calls that end out of order: the counters are the sum of its records', async () => {
-    const call = fc.record({ kind: fc.constant('call' as const), key: fc.nat(1), tokens: fc.integer({ min: 1, max: 1_000 }), slow: fc.boolean() });
-    const other = fc.record({ kind: fc.constantFrom('report' as const, 'save' as const, 'kill' as const, 'settle' as const) });
+    const call = fc.record({
+      kind: fc.constant('call' as const),
+      key: fc.nat(1),
+      tokens: fc.integer({ min: 1, max: 1_000 }),
+      slow: fc.boolean(),
+    });
+    const other = fc.record({
+      kind: fc.constantFrom('report' as const, 'save' as const, 'kill' as const, 'settle' as const),
+    });
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.oneof({ weight: 2, arbitrary: call }, { weight: 3, arbitrary: other }), { maxLength: 25 }), async (steps) => {
-        const gateway = new Killable();
-        await gateway.boot();
-        for (const step of steps) {
-          gateway.clock.advance(7);
-          if (step.kind === 'call') await gateway.call(step.key, step.tokens, step.slow);
-          else if (step.kind === 'report') await gateway.report();
-          else if (step.kind === 'save') await gateway.keeper.save();
-          else if (step.kind === 'settle') await gateway.settleAll();
-          else await gateway.killAndBoot();
-        }
-        await gateway.settleAll();
-        expect(await gateway.seenByAnother()).toEqual(gateway.recorded());
-        await Promise.all(opened.splice(0).map((store) => store.close()));
-      }),
+      fc.asyncProperty(
+        fc.array(fc.oneof({ weight: 2, arbitrary: call }, { weight: 3, arbitrary: other }), { maxLength: 25 }),
+        async (steps) => {
+          const gateway = new Killable();
+          await gateway.boot();
+          for (const step of steps) {
+            gateway.clock.advance(7);
+            if (step.kind === 'call') await gateway.call(step.key, step.tokens, step.slow);
+            else if (step.kind === 'report') await gateway.report();
+            else if (step.kind === 'save') await gateway.keeper.save();
+            else if (step.kind === 'settle') await gateway.settleAll();
+            else await gateway.killAndBoot();
+          }
+          await gateway.settleAll();
+          expect(await gateway.seenByAnother()).toEqual(gateway.recorded());
+          await Promise.all(opened.splice(0).map((store) => store.close()));
+        },
+      ),
       { numRuns: 40 },
     );
   }, 60_000);

@@ -1,5 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CallSettled, CallStarted, Clock, EventOrigin, LimitScope, LimitStore, UsageOutbox } from '@sluice/contracts';
+import type {
+  CallSettled,
+  CallStarted,
+  Clock,
+  EventOrigin,
+  LimitScope,
+  LimitStore,
+  UsageOutbox,
+} from '@sluice/contracts';
 import type { CompiledConfig } from '../compiled-config.ts';
 import type { QuotaKeeper } from './quota-keeper.ts';
 import { interruptedEvent, type UnplacedSettled } from './usage-events.ts';
@@ -24,20 +32,31 @@ export interface RecoverDeps {
 }
 
 /**
- * Brings a gateway back to where it stood: quota counters from the checkpoint and what the outbox holds beyond it, then
- * every call that the last process left open is settled as interrupted; where the checkpoint is lost, the ledger's part is added when the
- * ledger answers. To be done before the first admission.
+ * Brings a gateway back to where it stood: quota counters from the checkpoint and what the outbox holds beyond it,
+ * then every call that the last process left open is settled as interrupted; where the checkpoint is lost, the
+ * ledger's part is added when the ledger answers. To be done before the first admission.
  */
-export async function recover(deps: RecoverDeps): Promise<{ restored: boolean; replayed: number; interrupted: number }> {
+export async function recover(
+  deps: RecoverDeps,
+): Promise<{ restored: boolean; replayed: number; interrupted: number }> {
   const scopeOf = (event: Pick<CallSettled, 'key_id' | 'workspace'>): LimitScope | undefined =>
     deps.config.keys.get(event.key_id)?.scope ?? deps.config.workspaces.get(event.workspace)?.scope;
-  const counters = await deps.quotas.restore(deps.settled, scopeOf, { epoch: deps.outbox.epoch, firstOnDisk: deps.firstOnDisk });
+  const counters = await deps.quotas.restore(deps.settled, scopeOf, {
+    epoch: deps.outbox.epoch,
+    firstOnDisk: deps.firstOnDisk,
+  });
   for (const started of deps.unmatched) {
     const event = interruptedEvent(started, deps.clock);
     const origin = await appendWhenItFits(deps, event);
     const scope = scopeOf(event);
     if (scope !== undefined) {
-      await deps.limits.replay({ scope, atMs: deps.clock.now(), usage: event.usage, costNanoUsd: event.billed_nanousd, ...(origin && { origin }) });
+      await deps.limits.replay({
+        scope,
+        atMs: deps.clock.now(),
+        usage: event.usage,
+        costNanoUsd: event.billed_nanousd,
+        ...(origin && { origin }),
+      });
     }
     if (origin !== undefined) deps.quotas.counted(origin.epoch, origin.sequence);
   }
@@ -46,7 +65,10 @@ export async function recover(deps: RecoverDeps): Promise<{ restored: boolean; r
 }
 
 /** A full disk becomes free as the ledger acknowledges what is on it, which goes on meanwhile. */
-async function appendWhenItFits({ outbox, onDiskFault }: RecoverDeps, event: UnplacedSettled): Promise<EventOrigin | undefined> {
+async function appendWhenItFits(
+  { outbox, onDiskFault }: RecoverDeps,
+  event: UnplacedSettled,
+): Promise<EventOrigin | undefined> {
   for (;;) {
     try {
       return await outbox.appendSettled(event);

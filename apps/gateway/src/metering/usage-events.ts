@@ -16,7 +16,12 @@ import type { CompiledKey } from '../compiled-config.ts';
 export type UnplacedSettled = Omit<CallSettled, keyof EventOrigin>;
 
 /** What both records of a call begin with. They are spread in front of the rest, where that costs least. */
-function beginningOf<Type extends 'call.started' | 'call.settled'>(type: Type, eventId: string, call: Call, clock: Clock) {
+function beginningOf<Type extends 'call.started' | 'call.settled'>(
+  type: Type,
+  eventId: string,
+  call: Call,
+  clock: Clock,
+) {
   const key = call.key as CompiledKey;
   const resolved = call.resolved as Resolved;
   const { workspace, tenant } = key.workspace;
@@ -50,20 +55,36 @@ export function startedEvent(call: Call, clock: Clock): CallStarted {
   const [first] = plan.entries;
   return {
     ...beginningOf('call.started', startedEventId(call.id), call, clock),
-    reservation: { input_tokens: reservation.inputTokens, output_tokens: reservation.outputTokens, cost_nanousd: reservation.costNanoUsd },
+    reservation: {
+      input_tokens: reservation.inputTokens,
+      output_tokens: reservation.outputTokens,
+      cost_nanousd: reservation.costNanoUsd,
+    },
     provider: first.provider.id,
     model: first.model,
     priority: plan.priority,
     price_version: resolved.priceVersion,
-    billed_price: { input_picousd: resolved.billedPrice.inputPicoUsd, output_picousd: resolved.billedPrice.outputPicoUsd },
-    provider_price: first.price === undefined ? undefined : { input_picousd: first.price.inputPicoUsd, output_picousd: first.price.outputPicoUsd },
+    billed_price: {
+      input_picousd: resolved.billedPrice.inputPicoUsd,
+      output_picousd: resolved.billedPrice.outputPicoUsd,
+    },
+    provider_price:
+      first.price === undefined
+        ? undefined
+        : { input_picousd: first.price.inputPicoUsd, output_picousd: first.price.outputPicoUsd },
     decision: call.routed?.decision,
     shadow: call.routed?.shadow,
   };
 }
 
 /** The one record of a call that was started. */
-export function settledEvent(call: Call, figures: CallFigures, status: number, errorCode: string | undefined, clock: Clock): UnplacedSettled {
+export function settledEvent(
+  call: Call,
+  figures: CallFigures,
+  status: number,
+  errorCode: string | undefined,
+  clock: Clock,
+): UnplacedSettled {
   const plan = call.plan as NonNullable<Call['plan']>;
   const resolved = call.resolved as Resolved;
   const reservation = call.reservation as NonNullable<Call['reservation']>;
@@ -95,7 +116,10 @@ export function settledEvent(call: Call, figures: CallFigures, status: number, e
     latency: {
       overhead_us: overheadUs(call, now),
       queue_ms: call.timing.queueMs,
-      ttfb_ms: call.timing.firstByteAt === undefined ? undefined : Math.max(0, call.timing.firstByteAt - call.timing.startedAt),
+      ttfb_ms:
+        call.timing.firstByteAt === undefined
+          ? undefined
+          : Math.max(0, call.timing.firstByteAt - call.timing.startedAt),
       total_ms: now - call.timing.startedAt,
     },
     attempts: call.attempts,
@@ -114,14 +138,23 @@ export function overheadUs(call: Call, now: number): number {
 }
 
 /**
- * How a call is settled whose gateway died: by the abort case `interrupted`, the input estimate and no output. The event
- * happens when it is found; its id is the same however often a boot finds it.
+ * How a call is settled whose gateway died: by the abort case `interrupted`, the input estimate and no output. The
+ * event happens when it is found; its id is the same however often a boot finds it.
  */
 export function interruptedEvent(started: CallStarted, clock: Clock): UnplacedSettled {
   const input = started.reservation.input_tokens;
   const usage = { input, cache_read: 0, cache_write: 0, output: 0, reasoning: 0, audio: 0 };
   const cost = started.provider_price === undefined ? 0 : priceClass(input, started.provider_price.input_picousd);
-  const { reservation, billed_price: billedPrice, provider_price: _price, event_id: _id, type: _type, provider, model, ...identity } = started;
+  const {
+    reservation,
+    billed_price: billedPrice,
+    provider_price: _price,
+    event_id: _id,
+    type: _type,
+    provider,
+    model,
+    ...identity
+  } = started;
   return {
     ...identity,
     ...(started.decision === undefined ? {} : { decision_id: started.decision.decision_id }),

@@ -20,7 +20,15 @@ export interface CallReportDeps {
 }
 
 /** Step 6 of the settle contract: one log line, live counters, metrics, and the anomaly of a refusal. */
-export function createCallReport({ clock, log, counters, providers, anomalies, quotaAlerts, metrics }: CallReportDeps): (call: Call, end: CallEnd) => void {
+export function createCallReport({
+  clock,
+  log,
+  counters,
+  providers,
+  anomalies,
+  quotaAlerts,
+  metrics,
+}: CallReportDeps): (call: Call, end: CallEnd) => void {
   return (call, end) => {
     const owner = call.key?.workspace;
     const { queueMs, startedAt, firstByteAt } = call.timing;
@@ -40,12 +48,26 @@ export function createCallReport({ clock, log, counters, providers, anomalies, q
       tenant: owner?.tenant.id,
       operation: call.operation,
       outcome: end.outcome,
-      latency: call.started ? { overhead_us: overhead, queue_ms: queueMs, total_ms: end.totalMs, ...(ttfbMs === undefined ? {} : { ttfb_ms: ttfbMs }) } : undefined,
+      latency: call.started
+        ? {
+            overhead_us: overhead,
+            queue_ms: queueMs,
+            total_ms: end.totalMs,
+            ...(ttfbMs === undefined ? {} : { ttfb_ms: ttfbMs }),
+          }
+        : undefined,
     });
     if (call.refusal !== undefined && !call.started) {
-      anomalies.record({ outcome: end.outcome, requestId: call.id, tenant: owner?.tenant.id, workspace: owner?.workspace.slug, limit: call.refusal.limit });
+      anomalies.record({
+        outcome: end.outcome,
+        requestId: call.id,
+        tenant: owner?.tenant.id,
+        workspace: owner?.workspace.slug,
+        limit: call.refusal.limit,
+      });
     }
-    if (call.view !== undefined && owner !== undefined) quotaAlerts(call.view, { requestId: call.id, tenant: owner.tenant.id, workspace: owner.workspace.slug });
+    if (call.view !== undefined && owner !== undefined)
+      quotaAlerts(call.view, { requestId: call.id, tenant: owner.tenant.id, workspace: owner.workspace.slug });
     if (log.enabled) log.info(members(call, end, overhead), clock.now(), 'call');
   };
 }
@@ -56,14 +78,18 @@ function members(call: Call, { outcome, status, figures, totalMs }: CallEnd, ove
   const quota = call.view?.quotas[0];
   return (
     `"request_id":"${call.id}"${optionalMember('client_request_id', call.clientRequestId)},"traceparent":"${call.traceparent}"` +
-    (key === undefined ? '' : `,"tenant":${jsonString(key.workspace.tenant.id)},"workspace":"${key.workspace.workspace.slug}","key_id":"${key.record.keyId}"`) +
+    (key === undefined
+      ? ''
+      : `,"tenant":${jsonString(key.workspace.tenant.id)},"workspace":"${key.workspace.workspace.slug}","key_id":"${key.record.keyId}"`) +
     `,"operation":"${call.operation}"` +
     (resolved === undefined ? '' : `,"stream":${resolved.inbound.stream}`) +
     optionalMember('model', answer?.attempt.model ?? resolved?.candidates[0].id) +
     optionalMember('provider', answer?.attempt.provider.id) +
     optionalMember('decision_id', call.plan?.decisionId) +
     `,"outcome":"${outcome}","status":${status}` +
-    (refusal === undefined ? '' : `,"refusal":"${refusal.code}"${refusal.limit === undefined ? '' : `,"limit":${JSON.stringify(refusal.limit)}`}`) +
+    (refusal === undefined
+      ? ''
+      : `,"refusal":"${refusal.code}"${refusal.limit === undefined ? '' : `,"limit":${JSON.stringify(refusal.limit)}`}`) +
     optionalMember('cut', call.cutFor) +
     `,"attempts":${call.attempts.length}${optionalMember('fallback_reason', call.fallbackReason)}` +
     (figures === undefined ? '' : `,"tokens":${totalTokens(figures.usage)},"billed_nanousd":${figures.billedNanoUsd}`) +

@@ -35,12 +35,14 @@ export function describeGateway(gateway: DescribedGateway): Omit<GatewayReport, 
     config_connected: config.connected,
     config_age_ms: config.ageMs,
     store: storeOf(gateway.limits),
-    estimates: gateway.estimator.errors(REPORTED_ESTIMATES).map(({ workspace, calls, uncalibratedPercent, calibratedPercent }) => ({
-      workspace,
-      calls,
-      uncalibrated_percent: uncalibratedPercent,
-      calibrated_percent: calibratedPercent,
-    })),
+    estimates: gateway.estimator
+      .errors(REPORTED_ESTIMATES)
+      .map(({ workspace, calls, uncalibratedPercent, calibratedPercent }) => ({
+        workspace,
+        calls,
+        uncalibrated_percent: uncalibratedPercent,
+        calibrated_percent: calibratedPercent,
+      })),
     outbox: {
       epoch: outbox.epoch,
       last_sequence: outbox.lastSequence,

@@ -34,18 +34,54 @@ export interface GatewayGauges {
   droppedEvents(): number;
 }
 
-/** What the gateway exposes on its private port. Labels are bounded: operations and outcomes by their lists, tenants by count. */
+/**
+ * What the gateway exposes on its private port. Labels are bounded: operations and outcomes by their lists, tenants
+ * by count.
+ */
 export function createGatewayMetrics(metrics: Metrics, state: GatewayGauges): GatewayMetrics {
   const tenantLabel = boundedLabel(MAX_TENANTS);
-  const calls = metrics.counter('sluice_gateway_calls_total', 'Calls that ended, by outcome.', ['operation', 'outcome', 'tenant']);
-  const overhead = metrics.histogram('sluice_gateway_overhead_us', 'Our own time up to the first upstream byte, microseconds.', ['operation'], OVERHEAD_BUCKETS_US);
-  const queue = metrics.histogram('sluice_gateway_queue_ms', 'Wait for provider capacity, milliseconds.', ['operation'], QUEUE_BUCKETS_MS);
-  const ttfb = metrics.histogram('sluice_gateway_ttfb_ms', 'Time to the first byte of an answer, milliseconds.', ['operation'], TTFB_BUCKETS_MS);
-  const connections = metrics.counter('sluice_gateway_connections_refused_total', 'Connections cut because their network had as many as it may.', []);
-  const early = metrics.counter('sluice_gateway_early_refusals_total', 'Requests that were refused before they were calls, by code.', ['code']);
+  const calls = metrics.counter('sluice_gateway_calls_total', 'Calls that ended, by outcome.', [
+    'operation',
+    'outcome',
+    'tenant',
+  ]);
+  const overhead = metrics.histogram(
+    'sluice_gateway_overhead_us',
+    'Our own time up to the first upstream byte, microseconds.',
+    ['operation'],
+    OVERHEAD_BUCKETS_US,
+  );
+  const queue = metrics.histogram(
+    'sluice_gateway_queue_ms',
+    'Wait for provider capacity, milliseconds.',
+    ['operation'],
+    QUEUE_BUCKETS_MS,
+  );
+  const ttfb = metrics.histogram(
+    'sluice_gateway_ttfb_ms',
+    'Time to the first byte of an answer, milliseconds.',
+    ['operation'],
+    TTFB_BUCKETS_MS,
+  );
+  const connections = metrics.counter(
+    'sluice_gateway_connections_refused_total',
+    'Connections cut because their network had as many as it may.',
+    [],
+  );
+  const early = metrics.counter(
+    'sluice_gateway_early_refusals_total',
+    'Requests that were refused before they were calls, by code.',
+    ['code'],
+  );
   const inFlight = metrics.gauge('sluice_gateway_in_flight', 'Calls that run now.');
-  const age = metrics.gauge('sluice_gateway_config_age_ms', 'Since the configuration was last known to be current, milliseconds.');
-  const exact = metrics.gauge('sluice_gateway_limits_exact', '1 while limits are exact, 0 while the local share of a lost limit store decides.');
+  const age = metrics.gauge(
+    'sluice_gateway_config_age_ms',
+    'Since the configuration was last known to be current, milliseconds.',
+  );
+  const exact = metrics.gauge(
+    'sluice_gateway_limits_exact',
+    '1 while limits are exact, 0 while the local share of a lost limit store decides.',
+  );
   Object.assign(exact, { collect: () => exact.set(state.limitsExact() ? 1 : 0) });
   gaugesOfOutbox(metrics, state);
   Object.assign(inFlight, { collect: () => inFlight.set(state.inFlight()) });
@@ -67,9 +103,18 @@ export function createGatewayMetrics(metrics: Metrics, state: GatewayGauges): Ga
 function gaugesOfOutbox(metrics: Metrics, state: GatewayGauges): void {
   const pending = metrics.gauge('sluice_gateway_outbox_pending', 'Records on disk that the ledger does not have.');
   const age = metrics.gauge('sluice_gateway_outbox_oldest_age_ms', 'Age of the oldest of them, milliseconds.');
-  const bytes = metrics.gauge('sluice_gateway_outbox_bytes', 'Bytes that the outbox uses on disk, beside what is allocated ahead.');
-  const unmetered = metrics.gauge('sluice_gateway_unmetered_calls', 'Calls that were served without a record since the start, by setting.');
-  const dropped = metrics.gauge('sluice_gateway_dropped_events', 'Events other than usage that were dropped since the start.');
+  const bytes = metrics.gauge(
+    'sluice_gateway_outbox_bytes',
+    'Bytes that the outbox uses on disk, beside what is allocated ahead.',
+  );
+  const unmetered = metrics.gauge(
+    'sluice_gateway_unmetered_calls',
+    'Calls that were served without a record since the start, by setting.',
+  );
+  const dropped = metrics.gauge(
+    'sluice_gateway_dropped_events',
+    'Events other than usage that were dropped since the start.',
+  );
   Object.assign(pending, { collect: () => pending.set(state.outbox().pending) });
   Object.assign(age, { collect: () => age.set(state.outbox().oldestAgeMs) });
   Object.assign(bytes, { collect: () => bytes.set(state.outbox().bytes) });

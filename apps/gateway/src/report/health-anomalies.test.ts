@@ -1,9 +1,19 @@
 import { createHealthAnomalies, type HealthFigures } from './health-anomalies.ts';
 
-const WELL: HealthFigures = { gatewayId: 'gw-1', outboxOldestAgeMs: 200, outboxPending: 3, outboxAccepting: true, configAgeMs: 900 };
+const WELL: HealthFigures = {
+  gatewayId: 'gw-1',
+  outboxOldestAgeMs: 200,
+  outboxPending: 3,
+  outboxAccepting: true,
+  configAgeMs: 900,
+};
 
 it.each([
-  ['outbox.ageing', { outboxOldestAgeMs: 61_000 }, '3 records of gateway gw-1 wait for the ledger, the oldest for 61 s.'],
+  [
+    'outbox.ageing',
+    { outboxOldestAgeMs: 61_000 },
+    '3 records of gateway gw-1 wait for the ledger, the oldest for 61 s.',
+  ],
   ['outbox.full', { outboxAccepting: false }, 'The outbox of gateway gw-1 is full'],
   ['snapshot.ageing', { configAgeMs: 31_000 }, 'a configuration that is 31 s old'],
 ])('%s is told once, and again only after it was gone', (type, wrong, message) => {

@@ -30,8 +30,26 @@ export function createHealthAnomalies(publish: (anomaly: FoundAnomaly) => void):
 
   return ({ gatewayId, outboxOldestAgeMs, outboxPending, outboxAccepting, configAgeMs }) => {
     const seconds = (ms: number): number => Math.round(ms / 1000);
-    tell('outbox.ageing', outboxOldestAgeMs > OUTBOX_AGE_MS, gatewayId, () => `${outboxPending} records of gateway ${gatewayId} wait for the ledger, the oldest for ${seconds(outboxOldestAgeMs)} s.`);
-    tell('outbox.full', !outboxAccepting, gatewayId, () => `The outbox of gateway ${gatewayId} is full: new calls are refused until the ledger has taken records over.`);
-    tell('snapshot.ageing', configAgeMs > SNAPSHOT_AGE_MS, gatewayId, () => `Gateway ${gatewayId} serves by a configuration that is ${seconds(configAgeMs)} s old: it does not hear the control plane.`);
+    tell(
+      'outbox.ageing',
+      outboxOldestAgeMs > OUTBOX_AGE_MS,
+      gatewayId,
+      () =>
+        `${outboxPending} records of gateway ${gatewayId} wait for the ledger, the oldest for ${seconds(outboxOldestAgeMs)} s.`,
+    );
+    tell(
+      'outbox.full',
+      !outboxAccepting,
+      gatewayId,
+      () =>
+        `The outbox of gateway ${gatewayId} is full: new calls are refused until the ledger has taken records over.`,
+    );
+    tell(
+      'snapshot.ageing',
+      configAgeMs > SNAPSHOT_AGE_MS,
+      gatewayId,
+      () =>
+        `Gateway ${gatewayId} serves by a configuration that is ${seconds(configAgeMs)} s old: it does not hear the control plane.`,
+    );
   };
 }

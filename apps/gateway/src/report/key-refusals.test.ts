@@ -11,10 +11,20 @@ const config = compiledSample();
 const knownId = SAMPLE_KEYS.acme.split('-')[2] ?? '';
 const SECRET = 'WRONGsecretWRONGsecretWRONGsecret12345678';
 
-const request = (authorization: string | undefined, address = '198.51.100.7') => ({ headers: authorization === undefined ? {} : { authorization }, rawHeaders: [], socket: { remoteAddress: address } }) as unknown as IncomingMessage;
+const request = (authorization: string | undefined, address = '198.51.100.7') =>
+  ({
+    headers: authorization === undefined ? {} : { authorization },
+    rawHeaders: [],
+    socket: { remoteAddress: address },
+  }) as unknown as IncomingMessage;
 
 function refuse(published: OutgoingEvent[], refused: string[] = []) {
-  const refusals = createKeyRefusals({ gatewayId: 'gw-1', epoch: () => 3, clock, publisher: { publish: async (events) => (published.push(...events), refused) } });
+  const refusals = createKeyRefusals({
+    gatewayId: 'gw-1',
+    epoch: () => 3,
+    clock,
+    publisher: { publish: async (events) => (published.push(...events), refused) },
+  });
   const send = (authorization: string | undefined, address?: string) => {
     const key = refusedKeyOf(config, request(authorization, address), { code: 'unauthenticated' });
     if (key !== undefined) refusals.record(key);
@@ -43,7 +53,10 @@ describe('refused keys', () => {
       workspace: owner?.workspace.slug,
       after: { count: 500, reasons: { wrong_secret: 500 }, key_ids: [knownId] },
     });
-    expect(unknown).toMatchObject({ actor: { kind: 'anonymous' }, after: { count: 500, reasons: { unknown_key: 500 } } });
+    expect(unknown).toMatchObject({
+      actor: { kind: 'anonymous' },
+      after: { count: 500, reasons: { unknown_key: 500 } },
+    });
     expect((unknown?.after as { key_ids: string[] }).key_ids).toHaveLength(5);
     expect(unknown?.tenant_id).toBeUndefined();
     expect(published[0]?.attributes).toEqual({ type: 'key.refused', tenant_id: owner?.tenant.id });
@@ -53,7 +66,9 @@ describe('refused keys', () => {
   it('are not those of a caller that sent no key, or none that could be one', () => {
     expect(refusedKeyOf(config, request(undefined), { code: 'unauthenticated' })).toBeUndefined();
     expect(refusedKeyOf(config, request('Bearer hello'), { code: 'unauthenticated' })).toBeUndefined();
-    expect(refusedKeyOf(config, request(`Bearer sk-sluice-${knownId}-${SECRET}`), { code: 'duplicate_header' })).toBeUndefined();
+    expect(
+      refusedKeyOf(config, request(`Bearer sk-sluice-${knownId}-${SECRET}`), { code: 'duplicate_header' }),
+    ).toBeUndefined();
   });
 
   it('count what could not be published', async () => {

@@ -10,7 +10,10 @@ export interface RefusedKey {
   readonly address: string | undefined;
 }
 
-/** Refused keys of one second and workspace become one audit event `key.refused`, so that guessing is no flood of events. */
+/**
+ * Refused keys of one second and workspace become one audit event `key.refused`, so that guessing is no flood of
+ * events.
+ */
 export interface KeyRefusals {
   record(refused: RefusedKey): void;
   /** Publishes the seconds that are over; never throws. */
@@ -60,7 +63,11 @@ export function createKeyRefusals({ gatewayId, epoch, publisher, clock }: KeyRef
       event_id: `${gatewayId}.${epoch()}.key.refused.${id}`.slice(0, 200),
       occurred_at: new Date(second * 1000).toISOString(),
       type: 'key.refused',
-      actor: { kind: key === undefined ? 'anonymous' : 'api_key', id: keyId, ...(address === undefined ? {} : { address }) },
+      actor: {
+        kind: key === undefined ? 'anonymous' : 'api_key',
+        id: keyId,
+        ...(address === undefined ? {} : { address }),
+      },
       target: { kind: 'keys', id: keyId },
       ...(key === undefined ? {} : { tenant_id: key.workspace.tenant.id, workspace: key.workspace.workspace.slug }),
       after: { count, reasons: Object.fromEntries(reasons), key_ids: [...keyIds], addresses: [...addresses] },
@@ -76,12 +83,17 @@ export function createKeyRefusals({ gatewayId, epoch, publisher, clock }: KeyRef
       const second = Math.floor(nowMs / 1000);
       const id = `${second}.${refused.key?.workspace.workspace.slug ?? '-'}`;
       let group = groups.get(id);
-      if (group === undefined) groups.set(id, (group = { second, key: refused.key, reasons: new Map(), keyIds: new Set(), addresses: new Set(), count: 0 }));
+      if (group === undefined)
+        groups.set(
+          id,
+          (group = { second, key: refused.key, reasons: new Map(), keyIds: new Set(), addresses: new Set(), count: 0 }),
+        );
       const reason = reasonOf(refused, nowMs);
       group.count += 1;
       group.reasons.set(reason, (group.reasons.get(reason) ?? 0) + 1);
       if (group.keyIds.size < MAX_SAMPLES) group.keyIds.add(refused.keyId);
-      if (refused.address !== undefined && group.addresses.size < MAX_SAMPLES) group.addresses.add(refused.address.slice(0, 64));
+      if (refused.address !== undefined && group.addresses.size < MAX_SAMPLES)
+        group.addresses.add(refused.address.slice(0, 64));
     },
     async flush() {
       const second = Math.floor(clock.now() / 1000);
@@ -90,7 +102,10 @@ export function createKeyRefusals({ gatewayId, epoch, publisher, clock }: KeyRef
       groups = new Map([...groups].filter(([, group]) => group.second >= second));
       const events = finished.map(([id, group]) => {
         const event = toEvent(id, group);
-        const attributes = { type: event.type, ...(event.tenant_id === undefined ? {} : { tenant_id: event.tenant_id }) };
+        const attributes = {
+          type: event.type,
+          ...(event.tenant_id === undefined ? {} : { tenant_id: event.tenant_id }),
+        };
         return { id: event.event_id, topic: 'audit-events' as const, body: JSON.stringify(event), attributes };
       });
       try {

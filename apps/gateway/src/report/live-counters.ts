@@ -33,7 +33,15 @@ export function createLiveCounters({ clock }: { clock: Clock }): LiveCounters {
     }
     let row = rows.get(call.workspace);
     if (row === undefined) {
-      row = { second, workspace: call.workspace, tenant: call.tenant, outcomes: {}, tokens: 0, queue_ms_max: 0, queue_ms_sum: 0 };
+      row = {
+        second,
+        workspace: call.workspace,
+        tenant: call.tenant,
+        outcomes: {},
+        tokens: 0,
+        queue_ms_max: 0,
+        queue_ms_sum: 0,
+      };
       rows.set(call.workspace, row);
     }
     return row;

@@ -31,7 +31,14 @@ export function createProviderFigures({ clock }: { clock: Pick<Clock, 'monotonic
   function cellOf(provider: string): Cell {
     let ring = rings.get(provider);
     if (ring === undefined) {
-      ring = Array.from({ length: CELLS }, () => ({ second: -Infinity, attempts: 0, failed: 0, answered: 0, ttfbSum: 0, ttfbMax: 0 }));
+      ring = Array.from({ length: CELLS }, () => ({
+        second: -Infinity,
+        attempts: 0,
+        failed: 0,
+        answered: 0,
+        ttfbSum: 0,
+        ttfbMax: 0,
+      }));
       rings.set(provider, ring);
     }
     const second = thisSecond();

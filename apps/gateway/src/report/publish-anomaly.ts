@@ -1,7 +1,8 @@
 import { EVENT_SCHEMA, type Anomaly, type CallStarted, type Clock, type EventPublisher } from '@sluice/contracts';
 
 /** What is known of an anomaly where it is found; who and when is added here. */
-export type FoundAnomaly = Pick<Anomaly, 'type' | 'subject' | 'message' | 'samples'> & Partial<Pick<Anomaly, 'level' | 'tenant_id' | 'workspace'>>;
+export type FoundAnomaly = Pick<Anomaly, 'type' | 'subject' | 'message' | 'samples'> &
+  Partial<Pick<Anomaly, 'level' | 'tenant_id' | 'workspace'>>;
 
 export interface PublishAnomalyDeps {
   readonly gatewayId: string;
@@ -14,7 +15,13 @@ export interface PublishAnomalyDeps {
 }
 
 /** Publishes single anomalies of this gateway; those of refusals are aggregated elsewhere. */
-export function createPublishAnomaly({ gatewayId, cellId, epoch, publisher, clock }: PublishAnomalyDeps): (anomaly: FoundAnomaly) => void {
+export function createPublishAnomaly({
+  gatewayId,
+  cellId,
+  epoch,
+  publisher,
+  clock,
+}: PublishAnomalyDeps): (anomaly: FoundAnomaly) => void {
   let count = 0;
   return (anomaly) => {
     count += 1;
@@ -33,7 +40,11 @@ export function createPublishAnomaly({ gatewayId, cellId, epoch, publisher, cloc
 }
 
 /** What is told when a gateway that ended without a drain is back. */
-export function restartAnomaly(gatewayId: string, interrupted: number, unmatched: readonly CallStarted[]): FoundAnomaly {
+export function restartAnomaly(
+  gatewayId: string,
+  interrupted: number,
+  unmatched: readonly CallStarted[],
+): FoundAnomaly {
   return {
     type: 'gateway.restarted',
     subject: gatewayId,

@@ -17,7 +17,9 @@ export interface AlertSubject {
  * Tells once when the use of a quota window, with what running calls have reserved, reaches one of its `alertAtPercent`
  * thresholds: `quota.warning` below 100 %, `quota.exhausted` from there on.
  */
-export function createQuotaAlerts(publish: (anomaly: FoundAnomaly) => void): (view: LimitsView, subject: AlertSubject) => void {
+export function createQuotaAlerts(
+  publish: (anomaly: FoundAnomaly) => void,
+): (view: LimitsView, subject: AlertSubject) => void {
   /** The highest threshold that was told, by window. */
   const told = new Map<string, number>();
 
@@ -47,7 +49,12 @@ function highestReached(thresholds: readonly number[], percent: number): number 
 }
 
 function anomalyOf(quota: QuotaView, percent: number, { requestId, tenant, workspace }: AlertSubject): FoundAnomaly {
-  const owner = quota.level === 'tenant' ? `Tenant ${tenant}` : quota.level === 'workspace' ? `Workspace ${workspace}` : `A key of workspace ${workspace}`;
+  const owner =
+    quota.level === 'tenant'
+      ? `Tenant ${tenant}`
+      : quota.level === 'workspace'
+        ? `Workspace ${workspace}`
+        : `A key of workspace ${workspace}`;
   const what = `quota '${quota.window}' (${amount(quota.used, quota)} of ${amount(quota.limit, quota)})`;
   const exhausted = percent >= 100;
   const consequence = quota.mode === 'hard' ? 'further calls are refused' : 'it is a soft limit, so calls go on';
@@ -57,11 +64,15 @@ function anomalyOf(quota: QuotaView, percent: number, { requestId, tenant, works
     tenant_id: tenant,
     ...(quota.level === 'tenant' ? {} : { workspace }),
     subject: `${quota.level}/${quota.window}`,
-    message: exhausted ? `${owner} has used up its ${what}; ${consequence}.` : `${owner} has used ${percent} % of its ${what}.`,
+    message: exhausted
+      ? `${owner} has used up its ${what}; ${consequence}.`
+      : `${owner} has used ${percent} % of its ${what}.`,
     samples: [requestId],
   };
 }
 
 function amount(value: number, { meter }: QuotaView): string {
-  return meter === 'cost_nanousd' ? `$${(value / 1e9).toFixed(2)}` : `${value.toLocaleString('en-US')} ${meter.replace('_', ' ')}`;
+  return meter === 'cost_nanousd'
+    ? `$${(value / 1e9).toFixed(2)}`
+    : `${value.toLocaleString('en-US')} ${meter.replace('_', ' ')}`;
 }

@@ -1,4 +1,12 @@
-import { EVENT_SCHEMA, type Anomaly, type AnomalyType, type Clock, type EventPublisher, type Outcome, type Refusal } from '@sluice/contracts';
+import {
+  EVENT_SCHEMA,
+  type Anomaly,
+  type AnomalyType,
+  type Clock,
+  type EventPublisher,
+  type Outcome,
+  type Refusal,
+} from '@sluice/contracts';
 
 /** A call that was refused. Tenant and workspace are absent while nobody knows whose it is. */
 export interface RefusedCall {
@@ -9,7 +17,10 @@ export interface RefusedCall {
   readonly limit: Refusal['limit'];
 }
 
-/** Refusals of one second, workspace, kind and limit become one anomaly with a count, so that a flood is no flood of events. */
+/**
+ * Refusals of one second, workspace, kind and limit become one anomaly with a count, so that a flood is no flood of
+ * events.
+ */
 export interface RefusalAnomalies {
   record(call: RefusedCall): void;
   /** Publishes what has been gathered; never throws. */
@@ -34,7 +45,12 @@ const TYPE: Partial<Record<Outcome, AnomalyType>> = {
   unauthenticated: 'refusals.unauthenticated',
   client_error: 'refusals.client_error',
 };
-const WORD: Partial<Record<Outcome, string>> = { throttled: 'throttled', shed: 'shed', quota: 'refused for quota', unauthenticated: 'refused for want of a valid key' };
+const WORD: Partial<Record<Outcome, string>> = {
+  throttled: 'throttled',
+  shed: 'shed',
+  quota: 'refused for quota',
+  unauthenticated: 'refused for want of a valid key',
+};
 const MAX_GROUPS = 1_000;
 const MAX_SAMPLES = 5;
 const FLUSH_MS = 1_000;
@@ -47,7 +63,12 @@ interface Group {
   count: number;
 }
 
-export function createRefusalAnomalies({ gatewayId, cellId, publisher, clock }: RefusalAnomaliesDeps): RefusalAnomalies {
+export function createRefusalAnomalies({
+  gatewayId,
+  cellId,
+  publisher,
+  clock,
+}: RefusalAnomaliesDeps): RefusalAnomalies {
   let groups = new Map<string, Group>();
   let dropped = 0;
   let timer: NodeJS.Timeout | undefined;

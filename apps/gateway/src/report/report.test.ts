@@ -17,7 +17,15 @@ it('a second is given once, when it is over', () => {
   expect(counters.takeFinished()).toEqual([]);
   clock.advance(1_000);
   expect(counters.takeFinished()).toEqual([
-    { second: 5, workspace: 'acme-prod', tenant: 'acme', outcomes: { ok: 1, shed: 1 }, tokens: 10, queue_ms_max: 7, queue_ms_sum: 9 },
+    {
+      second: 5,
+      workspace: 'acme-prod',
+      tenant: 'acme',
+      outcomes: { ok: 1, shed: 1 },
+      tokens: 10,
+      queue_ms_max: 7,
+      queue_ms_sum: 9,
+    },
   ]);
   expect(counters.takeFinished()).toEqual([]);
 });
@@ -56,7 +64,13 @@ it('seconds that were not delivered are sent again', async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-const REFUSED = { outcome: 'throttled', requestId: 'req_1', tenant: 'acme', workspace: 'acme-prod', limit: { level: 'workspace', name: 'requests' } } as const;
+const REFUSED = {
+  outcome: 'throttled',
+  requestId: 'req_1',
+  tenant: 'acme',
+  workspace: 'acme-prod',
+  limit: { level: 'workspace', name: 'requests' },
+} as const;
 
 function recordingPublisher(fails = false): EventPublisher & { readonly sent: OutgoingEvent[] } {
   const sent: OutgoingEvent[] = [];
@@ -82,14 +96,26 @@ it('a thousand refusals of one second are one anomaly with their count and a few
   clock.advance(1_000);
   await anomalies.flush();
   await anomalies.flush();
-  expect(publisher.sent.map((event) => [event.topic, event.attributes])).toEqual([['anomaly-events', { type: 'refusals.throttled', tenant_id: 'acme' }]]);
+  expect(publisher.sent.map((event) => [event.topic, event.attributes])).toEqual([
+    ['anomaly-events', { type: 'refusals.throttled', tenant_id: 'acme' }],
+  ]);
   const event = Anomaly.parse(JSON.parse(publisher.sent[0]?.body ?? ''));
-  expect([event.count, event.subject, event.samples.length, event.occurred_at]).toEqual([1_000, 'workspace requests', 5, '1970-01-01T00:00:05.000Z']);
+  expect([event.count, event.subject, event.samples.length, event.occurred_at]).toEqual([
+    1_000,
+    'workspace requests',
+    5,
+    '1970-01-01T00:00:05.000Z',
+  ]);
 });
 
 it('a spine that is down costs anomalies, never calls', async () => {
   const clock = createFakeClock(5_000);
-  const anomalies = createRefusalAnomalies({ gatewayId: 'gw-1', cellId: 'cell-shared-1', publisher: recordingPublisher(true), clock });
+  const anomalies = createRefusalAnomalies({
+    gatewayId: 'gw-1',
+    cellId: 'cell-shared-1',
+    publisher: recordingPublisher(true),
+    clock,
+  });
   anomalies.record(REFUSED);
   clock.advance(1_000);
   await anomalies.flush();

@@ -27,7 +27,15 @@ export interface Reporter {
 }
 
 /** Tells the control plane once a second what this gateway does. Nothing waits for it. */
-export function createReporter({ url, token, clock, logger, counters, describe, intervalMs = 1_000 }: ReporterDeps): Reporter {
+export function createReporter({
+  url,
+  token,
+  clock,
+  logger,
+  counters,
+  describe,
+  intervalMs = 1_000,
+}: ReporterDeps): Reporter {
   const agent = new Agent({ connections: 1, headersTimeout: 3_000, bodyTimeout: 3_000, connect: { timeout: 2_000 } });
   let unsent: SecondCounts[] = [];
   let sending: Promise<void> | undefined;
@@ -46,12 +54,17 @@ export function createReporter({ url, token, clock, logger, counters, describe, 
         body: JSON.stringify({ ...describe(), seconds } satisfies GatewayReport),
       });
       await response.body.dump();
-      if (response.statusCode >= 300) throw new Error(`the control plane answered the report with ${response.statusCode}`);
+      if (response.statusCode >= 300)
+        throw new Error(`the control plane answered the report with ${response.statusCode}`);
       unsent = [];
       if (failing) logger.info({}, 'reports are delivered again');
       failing = false;
     } catch (error) {
-      if (!failing) logger.warn({ reason: error instanceof Error ? error.message : 'unknown' }, 'reports are not delivered; the live picture is blind here');
+      if (!failing)
+        logger.warn(
+          { reason: error instanceof Error ? error.message : 'unknown' },
+          'reports are not delivered; the live picture is blind here',
+        );
       failing = true;
     }
   }

@@ -4,12 +4,23 @@ import type { AccountChange } from '../stages/attempt/send-attempt.ts';
 type UpstreamAnomaly = Pick<Anomaly, 'type' | 'level' | 'subject' | 'message' | 'samples'>;
 
 /** What people are told when a breaker opens or closes. */
-export function breakerAnomaly({ provider, model, to }: { readonly provider: string; readonly model: string; readonly to: string }): UpstreamAnomaly {
+export function breakerAnomaly({
+  provider,
+  model,
+  to,
+}: {
+  readonly provider: string;
+  readonly model: string;
+  readonly to: string;
+}): UpstreamAnomaly {
   return {
     type: to === 'open' ? 'breaker.opened' : 'breaker.closed',
     level: 'provider',
     subject: `${provider}/${model}`,
-    message: to === 'open' ? `${provider} fails for ${model}: its breaker is open and other providers are used.` : `${provider} is well again for ${model}: its breaker is closed.`,
+    message:
+      to === 'open'
+        ? `${provider} fails for ${model}: its breaker is open and other providers are used.`
+        : `${provider} is well again for ${model}: its breaker is closed.`,
     samples: [],
   };
 }

@@ -13,13 +13,39 @@ const BREAKER = { closed: 0, half_open: 1, open: 2 } as const satisfies Record<B
 const ACCOUNT = { ok: 0, cooldown: 1, account_fault: 2 } as const satisfies Record<PoolReport['state'], number>;
 
 /** @param state is read when the metrics are. */
-export function createUpstreamMetrics(metrics: Metrics, state: { breakers(): readonly BreakerReport[]; pools(): readonly PoolReport[] }): UpstreamMetrics {
-  const fallbacks = metrics.counter('sluice_gateway_fallbacks_total', 'Times that a call went past a provider of its chain, by why.', ['provider', 'reason']);
-  const retries = metrics.counter('sluice_gateway_retries_total', 'Calls that were sent to the same provider once more.', ['provider']);
-  const changes = metrics.counter('sluice_gateway_breaker_changes_total', 'Changes of a breaker, by its new state.', ['provider', 'model', 'to']);
-  const probes = metrics.counter('sluice_gateway_health_probes_total', 'Active probes, by how they ended.', ['provider', 'result']);
-  const breakers = metrics.gauge('sluice_gateway_breaker_state', 'Breaker of a provider and model: 0 closed, 1 half open, 2 open.', ['provider', 'model']);
-  const accounts = metrics.gauge('sluice_gateway_account_state', 'Account at a provider: 0 well, 1 cooling down after a rate limit, 2 refused.', ['provider', 'credential']);
+export function createUpstreamMetrics(
+  metrics: Metrics,
+  state: { breakers(): readonly BreakerReport[]; pools(): readonly PoolReport[] },
+): UpstreamMetrics {
+  const fallbacks = metrics.counter(
+    'sluice_gateway_fallbacks_total',
+    'Times that a call went past a provider of its chain, by why.',
+    ['provider', 'reason'],
+  );
+  const retries = metrics.counter(
+    'sluice_gateway_retries_total',
+    'Calls that were sent to the same provider once more.',
+    ['provider'],
+  );
+  const changes = metrics.counter('sluice_gateway_breaker_changes_total', 'Changes of a breaker, by its new state.', [
+    'provider',
+    'model',
+    'to',
+  ]);
+  const probes = metrics.counter('sluice_gateway_health_probes_total', 'Active probes, by how they ended.', [
+    'provider',
+    'result',
+  ]);
+  const breakers = metrics.gauge(
+    'sluice_gateway_breaker_state',
+    'Breaker of a provider and model: 0 closed, 1 half open, 2 open.',
+    ['provider', 'model'],
+  );
+  const accounts = metrics.gauge(
+    'sluice_gateway_account_state',
+    'Account at a provider: 0 well, 1 cooling down after a rate limit, 2 refused.',
+    ['provider', 'credential'],
+  );
   Object.assign(breakers, {
     collect() {
       breakers.reset();
@@ -29,7 +55,8 @@ export function createUpstreamMetrics(metrics: Metrics, state: { breakers(): rea
   Object.assign(accounts, {
     collect() {
       accounts.reset();
-      for (const { provider, credential, state: now } of state.pools()) accounts.set({ provider, credential }, ACCOUNT[now]);
+      for (const { provider, credential, state: now } of state.pools())
+        accounts.set({ provider, credential }, ACCOUNT[now]);
     },
   });
   return {

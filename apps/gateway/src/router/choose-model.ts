@@ -1,5 +1,11 @@
 import type { RouteDecision, ShadowDecision } from '@sluice/contracts';
-import { decideFromSnapshot, fixedDecision, promptText, type CompiledSnapshot, type SnapshotRequest } from '@sluice/routing';
+import {
+  decideFromSnapshot,
+  fixedDecision,
+  promptText,
+  type CompiledSnapshot,
+  type SnapshotRequest,
+} from '@sluice/routing';
 import type { Call, ModelChoice, RoutedCall } from '../call.ts';
 import type { CompiledKey } from '../compiled-config.ts';
 import { variantDraw } from './variant-draw.ts';
@@ -30,7 +36,15 @@ export function createChooseModel({ current, decisionId, random, onFault }: Choo
   return (call, choice, budgetUsed) => {
     const [first, ...others] = choice.candidates;
     const featureClass = call.resolved?.feature;
-    const fixed = (reason: 'single_candidate' | 'no_snapshot'): Routed => ({ decision: fixedDecision({ decisionId: decisionId(), model: first.model.id, costNanoUsd: choice.costs[0] ?? 0, reason, featureClass }) });
+    const fixed = (reason: 'single_candidate' | 'no_snapshot'): Routed => ({
+      decision: fixedDecision({
+        decisionId: decisionId(),
+        model: first.model.id,
+        costNanoUsd: choice.costs[0] ?? 0,
+        reason,
+        featureClass,
+      }),
+    });
     if (others.length === 0) return fixed('single_candidate');
     const compiled = current();
     if (compiled === undefined) return fixed('no_snapshot');
@@ -49,7 +63,14 @@ export function createChooseModel({ current, decisionId, random, onFault }: Choo
   };
 }
 
-function requestOf(call: Call, { candidates, excluded, costs }: OpenChoice, compiled: CompiledSnapshot, budgetUsed: number, decisionId: string, random: () => number): SnapshotRequest {
+function requestOf(
+  call: Call,
+  { candidates, excluded, costs }: OpenChoice,
+  compiled: CompiledSnapshot,
+  budgetUsed: number,
+  decisionId: string,
+  random: () => number,
+): SnapshotRequest {
   const { workspace, tenant } = (call.key as CompiledKey).workspace;
   const resolved = call.resolved as NonNullable<Call['resolved']>;
   const rollout = compiled.snapshot.candidate;
@@ -68,16 +89,31 @@ function requestOf(call: Call, { candidates, excluded, costs }: OpenChoice, comp
   };
 }
 
-/** What the candidate of a rollout would do that only watches so far: the same request and draw, with the candidate in charge. */
-function shadowOf(compiled: CompiledSnapshot, request: SnapshotRequest, served: RouteDecision): ShadowDecision | undefined {
+/**
+ * What the candidate of a rollout would do that only watches so far: the same request and draw, with the candidate
+ * in charge.
+ */
+function shadowOf(
+  compiled: CompiledSnapshot,
+  request: SnapshotRequest,
+  served: RouteDecision,
+): ShadowDecision | undefined {
   const { candidate } = compiled.snapshot;
   if (candidate?.stage !== 'shadow') return undefined;
   const about = { rollout_id: candidate.rollout_id, policy_version: candidate.policy.version };
   try {
-    const result = decideFromSnapshot({ ...compiled, snapshot: { ...compiled.snapshot, candidate: { ...candidate, weight: 1 } } }, { ...request, variantDraw: 0 });
+    const result = decideFromSnapshot(
+      { ...compiled, snapshot: { ...compiled.snapshot, candidate: { ...candidate, weight: 1 } } },
+      { ...request, variantDraw: 0 },
+    );
     if (result.status !== 'decided') return { ...about, error: result.status };
     const { chosen, base, arms } = result.decision;
-    return { ...about, chosen, base, served_probability: arms.find(({ model }) => model === served.chosen)?.probability ?? 0 };
+    return {
+      ...about,
+      chosen,
+      base,
+      served_probability: arms.find(({ model }) => model === served.chosen)?.probability ?? 0,
+    };
   } catch (error) {
     return { ...about, error: error instanceof Error ? error.message.slice(0, 300) : 'unknown' };
   }

@@ -14,14 +14,39 @@ export interface LearnedRouting {
   readonly snapshots: SnapshotClient;
 }
 
-/** The route stage with all that it decides by: the router's snapshots, followed and on disk, and what is counted of it. */
-export function createLearnedRouting({ settings, clock, logger, metrics, ids, planner }: { settings: Pick<GatewaySettings, 'router' | 'dataDir'>; clock: Clock; logger: Log; metrics: Metrics; ids: Ids; planner: Planner }): LearnedRouting {
+/**
+ * The route stage with all that it decides by: the router's snapshots, followed and on disk, and what is counted of
+ * it.
+ */
+export function createLearnedRouting({
+  settings,
+  clock,
+  logger,
+  metrics,
+  ids,
+  planner,
+}: {
+  settings: Pick<GatewaySettings, 'router' | 'dataDir'>;
+  clock: Clock;
+  logger: Log;
+  metrics: Metrics;
+  ids: Ids;
+  planner: Planner;
+}): LearnedRouting {
   const snapshots = createSnapshotClient({ router: settings.router, dataDir: settings.dataDir, clock, logger });
   const counted = createRoutingMetrics(metrics, snapshots);
   const onFault = (reason: string): void => {
     counted.faulted();
     logger.error({ reason: reason.slice(0, 300) }, 'the learned policy could not decide; the default model answers');
   };
-  const chooseModel = createChooseModel({ current: snapshots.current, decisionId: ids.ulid, random: Math.random, onFault });
-  return { snapshots, stage: createRouteStage({ clock, planner, decisionId: ids.ulid, onDecision: counted.decided, chooseModel }) };
+  const chooseModel = createChooseModel({
+    current: snapshots.current,
+    decisionId: ids.ulid,
+    random: Math.random,
+    onFault,
+  });
+  return {
+    snapshots,
+    stage: createRouteStage({ clock, planner, decisionId: ids.ulid, onDecision: counted.decided, chooseModel }),
+  };
 }

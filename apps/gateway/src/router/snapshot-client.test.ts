@@ -46,7 +46,15 @@ function start(more: { url?: string | null; silenceMs?: number } = {}) {
   const clock = createFakeClock(1_700_000_000_000);
   const logger = createSilentLog();
   const router = more.url === null ? undefined : { url: more.url ?? url, token: TOKEN };
-  const client = createSnapshotClient({ router, dataDir: dir, clock, logger, firstRetryMs: 1, random: () => 0, ...(more.silenceMs === undefined ? {} : { silenceMs: more.silenceMs }) });
+  const client = createSnapshotClient({
+    router,
+    dataDir: dir,
+    clock,
+    logger,
+    firstRetryMs: 1,
+    random: () => 0,
+    ...(more.silenceMs === undefined ? {} : { silenceMs: more.silenceMs }),
+  });
   clients.push(client);
   client.start();
   const id = () => client.current()?.snapshot.snapshot_id.slice(-2);
@@ -96,25 +104,45 @@ it('that hangs is given up and asked again', async () => {
 }, 30_000);
 
 it.each([
-  ['of a newer format', event({ ...named('0X'), format: ROUTER_SNAPSHOT_FORMAT + 1 }), new RegExp(`format ${ROUTER_SNAPSHOT_FORMAT + 1}; this version reads up to ${ROUTER_SNAPSHOT_FORMAT}`)],
+  [
+    'of a newer format',
+    event({ ...named('0X'), format: ROUTER_SNAPSHOT_FORMAT + 1 }),
+    new RegExp(`format ${ROUTER_SNAPSHOT_FORMAT + 1}; this version reads up to ${ROUTER_SNAPSHOT_FORMAT}`),
+  ],
   ['that is none', event({ hello: 1 }), /not a router snapshot/],
   ['that is no JSON', 'event: snapshot\ndata: {{{\n\n', /JSON/],
-  ['whose arms do not fit', event({ ...named('0X'), control: { ...named('0X').control, arms: [{ model: 'x', theta: [1], inverse: [[1]], n: 0 }] } }), /dimensions/],
-])('a snapshot %s is refused, counted and logged, and the last one stays in force and on disk', async (_what, bytes, reason) => {
-  const { client, logger, id } = start();
-  await eventually(() => expect(id()).toBe('0A'));
-  answers[0]?.write(bytes);
-  await eventually(() => expect(client.refused).toBe(1));
-  expect(id()).toBe('0A');
-  expect(logger.lines.find(({ level }) => level === 'error')?.fields).toMatchObject({ reason: expect.stringMatching(reason), serving: named('0A').snapshot_id });
-  answers[0]?.write(event(named('0D')));
-  await eventually(() => expect(id()).toBe('0D'));
-  await client.close();
-  expect(start({ url: null }).id()).toBe('0D');
-});
+  [
+    'whose arms do not fit',
+    event({
+      ...named('0X'),
+      control: { ...named('0X').control, arms: [{ model: 'x', theta: [1], inverse: [[1]], n: 0 }] },
+    }),
+    /dimensions/,
+  ],
+])(
+  'a snapshot %s is refused, counted and logged, and the last one stays in force and on disk',
+  async (_what, bytes, reason) => {
+    const { client, logger, id } = start();
+    await eventually(() => expect(id()).toBe('0A'));
+    answers[0]?.write(bytes);
+    await eventually(() => expect(client.refused).toBe(1));
+    expect(id()).toBe('0A');
+    expect(logger.lines.find(({ level }) => level === 'error')?.fields).toMatchObject({
+      reason: expect.stringMatching(reason),
+      serving: named('0A').snapshot_id,
+    });
+    answers[0]?.write(event(named('0D')));
+    await eventually(() => expect(id()).toBe('0D'));
+    await client.close();
+    expect(start({ url: null }).id()).toBe('0D');
+  },
+);
 
 it.each([
-  ['a page of something else', (response: ServerResponse) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>')],
+  [
+    'a page of something else',
+    (response: ServerResponse) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'),
+  ],
   ['a refusal', (response: ServerResponse) => void response.writeHead(401).end()],
 ])('an answer that is %s changes nothing', async (_what, script) => {
   serve = script;

@@ -39,9 +39,20 @@ export interface SnapshotClient {
 
 const SavedFile = z.object({ savedAtMs: z.number(), snapshot: z.unknown() });
 
-/** Follows the router's stream, keeps the last good snapshot in memory and on disk, and goes on with it whatever comes after. */
+/**
+ * Follows the router's stream, keeps the last good snapshot in memory and on disk, and goes on with it whatever
+ * comes after.
+ */
 export function createSnapshotClient(deps: SnapshotClientDeps): SnapshotClient {
-  const { clock, logger, router, silenceMs = 30_000, firstRetryMs = 250, saveEveryMs = 5_000, random = Math.random } = deps;
+  const {
+    clock,
+    logger,
+    router,
+    silenceMs = 30_000,
+    firstRetryMs = 250,
+    saveEveryMs = 5_000,
+    random = Math.random,
+  } = deps;
   const path = join(deps.dataDir, 'router-snapshot.json');
   const abort = new AbortController();
   let compiled: CompiledSnapshot | undefined;
@@ -54,7 +65,10 @@ export function createSnapshotClient(deps: SnapshotClientDeps): SnapshotClient {
   let saveTimer: NodeJS.Timeout | undefined;
   let saving: Promise<void> = Promise.resolve();
 
-  /** Writes the snapshot in force; under traffic the router publishes each second, and the disk has better things to do. */
+  /**
+   * Writes the snapshot in force; under traffic the router publishes each second, and the disk has better things to
+   * do.
+   */
   function save(): Promise<void> {
     clearTimeout(saveTimer);
     saveTimer = undefined;
@@ -68,7 +82,12 @@ export function createSnapshotClient(deps: SnapshotClientDeps): SnapshotClient {
         await mkdir(dirname(path), { recursive: true });
         await writeFileAtomic(path, text);
       })
-      .catch((error: unknown) => logger.warn({ path, reason: String(error) }, 'the snapshot of the router cannot be saved; after a restart without the router the default model would answer'));
+      .catch((error: unknown) =>
+        logger.warn(
+          { path, reason: String(error) },
+          'the snapshot of the router cannot be saved; after a restart without the router the default model would answer',
+        ),
+      );
     return saving;
   }
 
@@ -78,7 +97,11 @@ export function createSnapshotClient(deps: SnapshotClientDeps): SnapshotClient {
     const waitMs = before === undefined ? 0 : Math.max(0, savedAtMs + saveEveryMs - clock.now());
     if (waitMs === 0) void save();
     else saveTimer ??= setTimeout(() => void save(), waitMs).unref();
-    if (policiesOf(before) !== policiesOf(next.snapshot)) logger.info({ snapshot_id: next.snapshot.snapshot_id, policies: policiesOf(next.snapshot) }, 'deciding by other policies of the router');
+    if (policiesOf(before) !== policiesOf(next.snapshot))
+      logger.info(
+        { snapshot_id: next.snapshot.snapshot_id, policies: policiesOf(next.snapshot) },
+        'deciding by other policies of the router',
+      );
   }
 
   /** A snapshot that cannot be read changes nothing: what is in force is better than what is not understood. */
@@ -89,7 +112,10 @@ export function createSnapshotClient(deps: SnapshotClientDeps): SnapshotClient {
       adopt(readSnapshot(JSON.parse(data)));
     } catch (error) {
       refused += 1;
-      logger.error({ reason: reasonOf(error), serving: compiled?.snapshot.snapshot_id ?? null }, 'a snapshot of the router cannot be read; deciding by the last one');
+      logger.error(
+        { reason: reasonOf(error), serving: compiled?.snapshot.snapshot_id ?? null },
+        'a snapshot of the router cannot be read; deciding by the last one',
+      );
     }
   }
 
@@ -105,12 +131,19 @@ export function createSnapshotClient(deps: SnapshotClientDeps): SnapshotClient {
           onOpen: () => {
             connected = true;
             failures = 0;
-            logger.info({ snapshot_id: compiled?.snapshot.snapshot_id ?? null }, 'following the snapshots of the router');
+            logger.info(
+              { snapshot_id: compiled?.snapshot.snapshot_id ?? null },
+              'following the snapshots of the router',
+            );
           },
           onEvent,
         });
       } catch (error) {
-        if (failures === 0 && !abort.signal.aborted) logger.warn({ reason: reasonOf(error), serving: compiled?.snapshot.snapshot_id ?? null }, 'the router cannot be followed; deciding by the last snapshot');
+        if (failures === 0 && !abort.signal.aborted)
+          logger.warn(
+            { reason: reasonOf(error), serving: compiled?.snapshot.snapshot_id ?? null },
+            'the router cannot be followed; deciding by the last snapshot',
+          );
       }
       connected = false;
       if (abort.signal.aborted) return;
@@ -131,7 +164,10 @@ export function createSnapshotClient(deps: SnapshotClientDeps): SnapshotClient {
       compiled = readSnapshot(file.snapshot);
       saved = compiled.snapshot;
       heardAtMs = file.savedAtMs;
-      logger.info({ snapshot_id: compiled.snapshot.snapshot_id }, 'deciding by the saved snapshot until the router answers');
+      logger.info(
+        { snapshot_id: compiled.snapshot.snapshot_id },
+        'deciding by the saved snapshot until the router answers',
+      );
     } catch (error) {
       logger.warn({ path, reason: reasonOf(error) }, 'the saved snapshot of the router cannot be read and is ignored');
     }
@@ -166,7 +202,9 @@ const LONGEST_RETRY_MS = 10_000;
 function policiesOf(snapshot: RouterSnapshot | undefined): string | undefined {
   if (snapshot === undefined) return undefined;
   const { control, candidate } = snapshot;
-  return candidate === undefined ? control.version : `${control.version}, ${candidate.policy.version} in ${candidate.stage}`;
+  return candidate === undefined
+    ? control.version
+    : `${control.version}, ${candidate.policy.version} in ${candidate.stage}`;
 }
 
 function reasonOf(error: unknown): string {

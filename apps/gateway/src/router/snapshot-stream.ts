@@ -18,10 +18,21 @@ export interface SnapshotStreamOptions {
  *
  * @throws when it cannot be opened, breaks, is silent for longer than `silenceMs`, or sends what is no event stream.
  */
-export async function followSnapshots({ url, token, silenceMs, signal, onOpen, onEvent }: SnapshotStreamOptions): Promise<void> {
+export async function followSnapshots({
+  url,
+  token,
+  silenceMs,
+  signal,
+  onOpen,
+  onEvent,
+}: SnapshotStreamOptions): Promise<void> {
   const agent = new Agent({ connections: 1, headersTimeout: silenceMs, bodyTimeout: silenceMs });
   try {
-    const response = await request(`${url}/internal/snapshots`, { dispatcher: agent, signal, headers: { authorization: `Bearer ${token}`, accept: 'text/event-stream' } });
+    const response = await request(`${url}/internal/snapshots`, {
+      dispatcher: agent,
+      signal,
+      headers: { authorization: `Bearer ${token}`, accept: 'text/event-stream' },
+    });
     const type = String(response.headers['content-type'] ?? '');
     if (response.statusCode !== 200 || !type.startsWith('text/event-stream')) {
       await response.body.dump();
@@ -29,7 +40,8 @@ export async function followSnapshots({ url, token, silenceMs, signal, onOpen, o
     }
     onOpen();
     const parser = createSseParser(MAX_EVENT_CHARS);
-    for await (const chunk of response.body as AsyncIterable<Buffer>) for (const event of parser.push(chunk)) onEvent(event);
+    for await (const chunk of response.body as AsyncIterable<Buffer>)
+      for (const event of parser.push(chunk)) onEvent(event);
   } finally {
     await agent.destroy();
   }

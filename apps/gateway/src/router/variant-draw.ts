@@ -6,7 +6,12 @@ import { hash } from 'node:crypto';
  * the candidate as its share grows; without an end user each call draws anew. Propensities are within the policy that
  * decided, which is logged, so both may be evaluated alike.
  */
-export function variantDraw(rolloutId: string, workspaceUuid: string, endUser: string | undefined, random: () => number): number {
+export function variantDraw(
+  rolloutId: string,
+  workspaceUuid: string,
+  endUser: string | undefined,
+  random: () => number,
+): number {
   if (endUser === undefined) return random();
   const digest = hash('sha256', `${rolloutId} ${workspaceUuid} ${endUser}`, 'buffer');
   return digest.readUIntBE(0, 6) / 2 ** 48;

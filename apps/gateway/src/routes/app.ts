@@ -1,4 +1,10 @@
-import express, { type ErrorRequestHandler, type Express, type NextFunction, type Request, type Response } from 'express';
+import express, {
+  type ErrorRequestHandler,
+  type Express,
+  type NextFunction,
+  type Request,
+  type Response,
+} from 'express';
 import { type IncomingMessage, type ServerResponse } from 'node:http';
 import { HEADER, type Clock, type LimitsView, type LimitStore, type Refusal } from '@sluice/contracts';
 import type { CompiledConfig, CompiledKey } from '../compiled-config.ts';
@@ -67,7 +73,12 @@ export function createApp(deps: AppDeps): Express {
     }
     const throttled = lookUps.take(caller.key.record.keyId);
     const view = await deps.limits.view(caller.key.scope);
-    setRateHeaders({ setHeader: (name, value) => response.setHeader(name, value) }, view, dialectOf(request.path, request.headers), clock.now());
+    setRateHeaders(
+      { setHeader: (name, value) => response.setHeader(name, value) },
+      view,
+      dialectOf(request.path, request.headers),
+      clock.now(),
+    );
     if (throttled !== undefined) {
       refuse(request, response, throttled);
       return;
@@ -99,14 +110,23 @@ export function createApp(deps: AppDeps): Express {
   app.use((request, response) => {
     if (request.method !== 'GET' && MODEL_ROUTES.test(request.path)) {
       response.setHeader('allow', 'GET');
-      refuse(request, response, { code: 'method_not_allowed', message: `This route accepts GET, not ${request.method}.` });
+      refuse(request, response, {
+        code: 'method_not_allowed',
+        message: `This route accepts GET, not ${request.method}.`,
+      });
       return;
     }
     refuse(request, response, { code: 'route_unknown' });
   });
 
   const onError: ErrorRequestHandler = (error: unknown, request: Request, response: Response, _next: NextFunction) => {
-    logger.error({ reason: error instanceof Error ? (error.stack ?? error.message) : 'unknown', request_id: String(response.locals.requestId) }, 'a route failed');
+    logger.error(
+      {
+        reason: error instanceof Error ? (error.stack ?? error.message) : 'unknown',
+        request_id: String(response.locals.requestId),
+      },
+      'a route failed',
+    );
     if (response.headersSent) response.destroy();
     else refuse(request, response, error instanceof URIError ? { code: 'bad_request' } : { code: 'internal' });
   };
@@ -129,7 +149,12 @@ export function createApp(deps: AppDeps): Express {
 
   function refuse(request: Request, response: Response, refusal: Refusal): void {
     const dialect = dialectOf(request.path, request.headers);
-    void sendRefusal(createClientResponse(response, request, { dialect }), refusal, dialect, String(response.locals.requestId));
+    void sendRefusal(
+      createClientResponse(response, request, { dialect }),
+      refusal,
+      dialect,
+      String(response.locals.requestId),
+    );
   }
 }
 

@@ -8,15 +8,22 @@ const PER_SECOND = 20;
 const MAX_KEYS = 10_000;
 
 /**
- * Bounds what a key may ask about itself: lists of models, its limits, routes that are not there. It is a bucket of its own,
- * because who has used up the rate of calls must still be able to see that, and because looking must not use it up.
+ * Bounds what a key may ask about itself: lists of models, its limits, routes that are not there. It is a bucket of
+ * its own, because who has used up the rate of calls must still be able to see that, and because looking must not
+ * use it up.
  */
 export interface LookUps {
   /** Counts one question; a refusal where there have been too many. */
   take(keyId: string): Refusal | undefined;
 }
 
-export function createLookUps({ clock, maxKeys = MAX_KEYS }: { clock: Pick<Clock, 'monotonic'>; maxKeys?: number }): LookUps {
+export function createLookUps({
+  clock,
+  maxKeys = MAX_KEYS,
+}: {
+  clock: Pick<Clock, 'monotonic'>;
+  maxKeys?: number;
+}): LookUps {
   const buckets = new Map<string, TokenBucket>();
   return {
     take(keyId) {
@@ -30,7 +37,11 @@ export function createLookUps({ clock, maxKeys = MAX_KEYS }: { clock: Pick<Clock
         bucket.take(1, nowMs);
         return undefined;
       }
-      return { code: 'throttled', message: `Models and limits may be asked for ${PER_SECOND} times a second, ${BURST} times at once.`, retryAfterMs: bucket.waitMs(1, nowMs) };
+      return {
+        code: 'throttled',
+        message: `Models and limits may be asked for ${PER_SECOND} times a second, ${BURST} times at once.`,
+        retryAfterMs: bucket.waitMs(1, nowMs),
+      };
     },
   };
 }

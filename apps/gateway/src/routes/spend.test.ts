@@ -5,9 +5,18 @@ import { createFakeClock } from '@sluice/testing';
 import { createSpendSource } from './spend.ts';
 
 const SPEND = { calls: 3, input_tokens: 40, output_tokens: 60, billed_nanousd: 1_234 };
-const ANSWER: KeySpend = { since: '2026-11-01T00:00:00.000Z', as_of: '2026-11-30T10:00:00.000Z', key: SPEND, workspace: { ...SPEND, calls: 9 } };
+const ANSWER: KeySpend = {
+  since: '2026-11-01T00:00:00.000Z',
+  as_of: '2026-11-30T10:00:00.000Z',
+  key: SPEND,
+  workspace: { ...SPEND, calls: 9 },
+};
 
-async function withPlane(status: number, body: unknown, act: (url: string, asked: string[]) => Promise<void>): Promise<void> {
+async function withPlane(
+  status: number,
+  body: unknown,
+  act: (url: string, asked: string[]) => Promise<void>,
+): Promise<void> {
   const asked: string[] = [];
   const server = createServer((req, res) => {
     asked.push(`${req.url} ${req.headers.authorization}`);

@@ -7,7 +7,10 @@ const TIMEOUT_MS = 1_500;
 /** Keys whose answer is remembered. */
 const MAX_KEYS = 10_000;
 
-/** What a key and its workspace spent this month, as the ledger has it; undefined while the control plane does not say. */
+/**
+ * What a key and its workspace spent this month, as the ledger has it; undefined while the control plane does not
+ * say.
+ */
 export interface SpendSource {
   of(keyId: string): Promise<KeySpend | undefined>;
   close(): Promise<void>;
@@ -22,12 +25,20 @@ export interface SpendSourceDeps {
 
 /** Asks the control plane, at most once in five seconds for each key; calls for the same key share one question. */
 export function createSpendSource({ url, token, clock }: SpendSourceDeps): SpendSource {
-  const agent = new Agent({ connections: 2, headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS, connect: { timeout: TIMEOUT_MS } });
+  const agent = new Agent({
+    connections: 2,
+    headersTimeout: TIMEOUT_MS,
+    bodyTimeout: TIMEOUT_MS,
+    connect: { timeout: TIMEOUT_MS },
+  });
   const known = new Map<string, { readonly atMs: number; readonly answer: Promise<KeySpend | undefined> }>();
 
   async function ask(keyId: string): Promise<KeySpend | undefined> {
     try {
-      const response = await request(`${url}/internal/keys/${encodeURIComponent(keyId)}/spend`, { dispatcher: agent, headers: { authorization: `Bearer ${token}` } });
+      const response = await request(`${url}/internal/keys/${encodeURIComponent(keyId)}/spend`, {
+        dispatcher: agent,
+        headers: { authorization: `Bearer ${token}` },
+      });
       if (response.statusCode !== 200) {
         await response.body.dump();
         return undefined;

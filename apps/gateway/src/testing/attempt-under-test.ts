@@ -1,7 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { HEADER, type InboundCall, type UpstreamRequest } from '@sluice/contracts';
 import { createMemoryLimitStore } from '@sluice/limits';
-import { createAdapterRegistry, type Transport, type TransportHandlers, type TransportTimeouts } from '@sluice/providers';
+import {
+  createAdapterRegistry,
+  type Transport,
+  type TransportHandlers,
+  type TransportTimeouts,
+} from '@sluice/providers';
 import { createRetryBudget, type RetryBudget } from '@sluice/resilience';
 import { createFakeClock, type FakeClock, type FakeTimer } from '@sluice/testing';
 import type { Call, Resolved } from '../call.ts';
@@ -20,7 +25,12 @@ import { WHOLE } from './scripted-upstream.ts';
 
 /** What a provider does with one request. */
 export type Reply =
-  | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string; readonly afterMs?: number }
+  | {
+      readonly status: number;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly body?: string;
+      readonly afterMs?: number;
+    }
   | 'reset'
   | 'silence'
   | 'no_connection';
@@ -62,15 +72,25 @@ export interface Ended {
 const PROVIDER_OF: Readonly<Record<string, string>> = { 'http://first:1': 'primary', 'http://second:1': 'secondary' };
 
 /**
- * The attempt stage on a clock that moves only when told to, before providers that answer by a script: each provider has
- * a list of replies, the last of which goes on for ever.
+ * The attempt stage on a clock that moves only when told to, before providers that answer by a script: each
+ * provider has a list of replies, the last of which goes on for ever.
  */
-export function createAttemptUnderTest(replies: { readonly primary: Reply[]; readonly secondary?: Reply[] }, change: (raw: RawSnapshot) => void = () => undefined): AttemptUnderTest {
+export function createAttemptUnderTest(
+  replies: { readonly primary: Reply[]; readonly secondary?: Reply[] },
+  change: (raw: RawSnapshot) => void = () => undefined,
+): AttemptUnderTest {
   const clock = createFakeClock(1_700_000_000_000);
-  const timers = { setTimeout: clock.setTimeout, clearTimeout: (timer: unknown) => clock.clearTimeout(timer as FakeTimer | undefined) };
+  const timers = {
+    setTimeout: clock.setTimeout,
+    clearTimeout: (timer: unknown) => clock.clearTimeout(timer as FakeTimer | undefined),
+  };
   const config = compiledSample((raw) => {
     Object.assign(raw.providers.primary as object, { baseUrl: 'http://first:1/v1' });
-    Object.assign(raw.providers.secondary as object, { baseUrl: 'http://second:1/v1', dialect: 'openai', enabled: replies.secondary !== undefined });
+    Object.assign(raw.providers.secondary as object, {
+      baseUrl: 'http://second:1/v1',
+      dialect: 'openai',
+      enabled: replies.secondary !== undefined,
+    });
     change(raw);
   });
   const workspace = config.workspaces.get('acme-prod') as NonNullable<ReturnType<typeof config.workspaces.get>>;
@@ -95,7 +115,13 @@ export function createAttemptUnderTest(replies: { readonly primary: Reply[]; rea
       const provider = PROVIDER_OF[request.origin] as string;
       const script = scripts[provider] as Reply[];
       const reply = script.length > 1 ? (script.shift() as Reply) : (script[0] as Reply);
-      sent.push({ atMs: clock.monotonic(), provider, secret: headerOf(request, 'authorization').replace('Bearer ', ''), tenantMarker: headerOf(request, HEADER.tenantMarker), body: request.body.toString() });
+      sent.push({
+        atMs: clock.monotonic(),
+        provider,
+        secret: headerOf(request, 'authorization').replace('Bearer ', ''),
+        tenantMarker: headerOf(request, HEADER.tenantMarker),
+        body: request.body.toString(),
+      });
       return { abort: play(clock, reply, handlers, timeouts), pause: () => undefined, resume: () => undefined };
     },
     close: () => Promise.resolve(),
@@ -110,7 +136,10 @@ export function createAttemptUnderTest(replies: { readonly primary: Reply[]; rea
     transport,
     breakers,
     capacity,
-    secrets: { find: (ref) => (ref.kind === 'env' && secrets.has(ref.name) ? ref.name : undefined), forget: () => undefined },
+    secrets: {
+      find: (ref) => (ref.kind === 'env' && secrets.has(ref.name) ? ref.name : undefined),
+      forget: () => undefined,
+    },
     random: () => 0.5,
     retryBudget: budget,
     onRecordFault: () => undefined,
@@ -127,14 +156,24 @@ export function createAttemptUnderTest(replies: { readonly primary: Reply[]; rea
     transport,
     breakers,
     capacity,
-    secrets: { find: (ref) => (ref.kind === 'env' && secrets.has(ref.name) ? ref.name : undefined), forget: () => undefined },
+    secrets: {
+      find: (ref) => (ref.kind === 'env' && secrets.has(ref.name) ? ref.name : undefined),
+      forget: () => undefined,
+    },
     onAccount: (change) => accounts.push(change),
     onResult: (provider, result) => probed.push(`${provider}:${result}`),
   });
 
   function callOf(headers: Readonly<Record<string, string>>): Call {
     const body = { model: 'sim-small', messages: [{ role: 'user', content: 'Hello' }] };
-    const inbound: InboundCall = { operation: 'chat', bytes: Buffer.from(JSON.stringify(body)), body, stream: false, wantsUsage: false, forwardHeaders: {} };
+    const inbound: InboundCall = {
+      operation: 'chat',
+      bytes: Buffer.from(JSON.stringify(body)),
+      body,
+      stream: false,
+      wantsUsage: false,
+      forwardHeaders: {},
+    };
     const call = createCall({
       id: 'req_1',
       request: { headers } as IncomingMessage,
@@ -164,7 +203,12 @@ export function createAttemptUnderTest(replies: { readonly primary: Reply[]; rea
     };
     const plan = staticPlan(config, workspace, wanted, adapters);
     if (isPlanRefusal(plan)) throw new Error(plan.code);
-    return Object.assign(call, { key, resolved: { ...wanted, plan }, plan, reservation: { inputTokens: 1, outputTokens: 1, costNanoUsd: 1 } });
+    return Object.assign(call, {
+      key,
+      resolved: { ...wanted, plan },
+      plan,
+      reservation: { inputTokens: 1, outputTokens: 1, costNanoUsd: 1 },
+    });
   }
 
   return {
@@ -206,14 +250,22 @@ function play(clock: FakeClock, reply: Reply, handlers: TransportHandlers, timeo
     if (given) return;
     if (reply === 'reset') handlers.onError({ kind: 'connect', detail: 'reset' });
     else if (reply === 'silence') handlers.onError({ kind: 'timeout', deadline: 'first_byte', detail: 'silent' });
-    else if (reply === 'no_connection') handlers.onError({ kind: 'connect', deadline: 'connect', detail: 'no connection' });
+    else if (reply === 'no_connection')
+      handlers.onError({ kind: 'connect', deadline: 'connect', detail: 'no connection' });
     else {
       handlers.onHeaders(reply.status, { 'content-type': 'application/json', ...reply.headers });
       handlers.onData(Buffer.from(reply.body ?? '{"error":{"message":"no","type":"x"}}'));
       handlers.onEnd();
     }
   };
-  const afterMs = reply === 'silence' ? timeouts.firstByteMs : reply === 'no_connection' ? timeouts.connectMs : reply === 'reset' ? 0 : (reply.afterMs ?? 0);
+  const afterMs =
+    reply === 'silence'
+      ? timeouts.firstByteMs
+      : reply === 'no_connection'
+        ? timeouts.connectMs
+        : reply === 'reset'
+          ? 0
+          : (reply.afterMs ?? 0);
   const timer = afterMs === 0 ? undefined : clock.setTimeout(act, afterMs);
   if (timer === undefined) queueMicrotask(act);
   return () => {

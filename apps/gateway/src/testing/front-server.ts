@@ -72,7 +72,10 @@ export async function startFrontServer(options: FrontServerOptions = {}): Promis
   const pipeline = pipelineOf({
     authenticate: createAuthenticateStage({ clock }),
     place: createPlaceStage(place),
-    read_body: createReadBodyStage({ clock, ...(options.silenceMs === undefined ? {} : { silenceMs: options.silenceMs }) }),
+    read_body: createReadBodyStage({
+      clock,
+      ...(options.silenceMs === undefined ? {} : { silenceMs: options.silenceMs }),
+    }),
     resolve: createResolveStage({ clock, planner: createPlanner({ adapters: createAdapterRegistry().get }) }),
     idempotency: createIdempotencyStage(),
     cache: createCacheStage(),
@@ -101,7 +104,15 @@ export async function startFrontServer(options: FrontServerOptions = {}): Promis
       return undefined;
     }),
   });
-  const app = createApp({ ...place, currentConfig, limits: options.store ?? { view: () => SAMPLE_VIEW }, spend: { of: async () => undefined }, clock, ids, logger });
+  const app = createApp({
+    ...place,
+    currentConfig,
+    limits: options.store ?? { view: () => SAMPLE_VIEW },
+    spend: { of: async () => undefined },
+    clock,
+    ids,
+    logger,
+  });
   const server = createGatewayServer({
     pipeline,
     otherRoutes: asOtherRoutes(app),

@@ -1,7 +1,15 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock, type CallSettled, type CallStarted, type EventOrigin, type LimitStore, type Refusal, type Settlement } from '@sluice/contracts';
+import {
+  systemClock,
+  type CallSettled,
+  type CallStarted,
+  type EventOrigin,
+  type LimitStore,
+  type Refusal,
+  type Settlement,
+} from '@sluice/contracts';
 import { openOutbox } from '@sluice/events';
 import { createMemoryLimitStore } from '@sluice/limits';
 import { createAdapterRegistry, createTransport } from '@sluice/providers';
@@ -45,7 +53,10 @@ export const SAMPLE_PRINCIPAL_KEY = 'principal-key-of-this-test';
 export type Append = 'started' | 'settled';
 
 export interface GatewayOptions {
-  /** Base URL of the provider `primary`; `second` is offered behind it where it is given. Both speak OpenAI's dialect. */
+  /**
+   * Base URL of the provider `primary`; `second` is offered behind it where it is given. Both speak OpenAI's
+   * dialect.
+   */
   readonly primary: string;
   readonly second?: string;
   readonly change?: (raw: RawSnapshot) => void;
@@ -68,7 +79,10 @@ export interface GatewayOptions {
 
 export type GatewayUnderTest = Awaited<ReturnType<typeof startGateway>>;
 
-/** The gateway's own stages on a real socket, a real outbox in a folder of its own, and a scripted provider behind it. */
+/**
+ * The gateway's own stages on a real socket, a real outbox in a folder of its own, and a scripted provider behind
+ * it.
+ */
 export async function startGateway(options: GatewayOptions) {
   const clock = systemClock;
   const logger = createSilentLog();
@@ -105,9 +119,17 @@ export async function startGateway(options: GatewayOptions) {
       return origin;
     },
   };
-  const late = createLateRecords({ outbox: settledOutbox, limits, onCounted: () => undefined, onFault: (error) => faults.push(error) });
+  const late = createLateRecords({
+    outbox: settledOutbox,
+    limits,
+    onCounted: () => undefined,
+    onFault: (error) => faults.push(error),
+  });
   const pipeline = pipelineOf({
-    authenticate: createAuthenticateStage({ clock, findPerson: createFindPerson({ principalKey: SAMPLE_PRINCIPAL_KEY, clock }) }),
+    authenticate: createAuthenticateStage({
+      clock,
+      findPerson: createFindPerson({ principalKey: SAMPLE_PRINCIPAL_KEY, clock }),
+    }),
     place: createPlaceStage({ baseDomain: 'sluice.localhost', cellId: 'cell-shared-1' }),
     read_body: createReadBodyStage({ clock, memory: createBodyMemory(options.bodyMemory) }),
     resolve: createResolveStage({ clock, planner }),
@@ -118,7 +140,12 @@ export async function startGateway(options: GatewayOptions) {
       clock,
       planner,
       decisionId: ids.ulid,
-      chooseModel: createChooseModel({ current: () => options.snapshot?.(), decisionId: ids.ulid, random: options.draw ?? Math.random, onFault: (reason) => decisionFaults.push(reason) }),
+      chooseModel: createChooseModel({
+        current: () => options.snapshot?.(),
+        decisionId: ids.ulid,
+        random: options.draw ?? Math.random,
+        onFault: (reason) => decisionFaults.push(reason),
+      }),
     }),
     attempt: createCountingAttemptStage({
       clock,
@@ -135,13 +162,21 @@ export async function startGateway(options: GatewayOptions) {
       transport,
       breakers,
       capacity,
-      secrets: { find: (ref) => (options.missingSecret === nameOfSecret(ref) ? undefined : 'secret'), forget: () => undefined },
+      secrets: {
+        find: (ref) => (options.missingSecret === nameOfSecret(ref) ? undefined : 'secret'),
+        forget: () => undefined,
+      },
       random: options.random ?? (() => 0),
       retryBudget: () => budget,
       onRecordFault: (_call, error) => faults.push(error),
       onAccount: (change) => accounts.push(change),
     }),
-    relay: createRelayStage({ limits, estimator, onTopUpFault: (_call, error) => faults.push(error), ...(options.slowReaderMs === undefined ? {} : { slowReaderMs: options.slowReaderMs }) }),
+    relay: createRelayStage({
+      limits,
+      estimator,
+      onTopUpFault: (_call, error) => faults.push(error),
+      ...(options.slowReaderMs === undefined ? {} : { slowReaderMs: options.slowReaderMs }),
+    }),
     settle: createSettleStage({
       clock,
       limits: {
@@ -174,11 +209,15 @@ export async function startGateway(options: GatewayOptions) {
     ids: { requestId: () => `req_${String((count += 1)).padStart(26, '0')}` },
     childTrace: () => `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`,
     corsOrigins: [],
-    ...(options.connectionsPerNetwork === undefined ? {} : { limits: { connectionsPerNetwork: options.connectionsPerNetwork } }),
+    ...(options.connectionsPerNetwork === undefined
+      ? {}
+      : { limits: { connectionsPerNetwork: options.connectionsPerNetwork } }),
     onFault: (error) => faults.push(error),
   });
   const { url, port } = await server.listen(0, '127.0.0.1');
-  const scope = (config.keys.get(SAMPLE_KEYS.acme.split('-')[2] as string) as { scope: Parameters<LimitStore['view']>[0] }).scope;
+  const scope = (
+    config.keys.get(SAMPLE_KEYS.acme.split('-')[2] as string) as { scope: Parameters<LimitStore['view']>[0] }
+  ).scope;
 
   return {
     late,
@@ -197,7 +236,10 @@ export async function startGateway(options: GatewayOptions) {
     breakers,
     heartbeats,
     view: () => memory.view(scope),
-    slotsInUse: () => capacity.report().reduce((sum, pool) => sum + pool.in_use + Object.values(pool.queued).reduce((a, b) => a + b, 0), 0),
+    slotsInUse: () =>
+      capacity
+        .report()
+        .reduce((sum, pool) => sum + pool.in_use + Object.values(pool.queued).reduce((a, b) => a + b, 0), 0),
     chat: (body: object = {}, init: { headers?: Record<string, string>; signal?: AbortSignal } = {}) =>
       fetch(`${url}/v1/chat/completions`, {
         method: 'POST',
@@ -220,7 +262,11 @@ export function chatBody(more: object = {}): string {
 
 function configure(raw: RawSnapshot, { primary, second, change }: GatewayOptions): void {
   Object.assign(raw.providers.primary as object, { baseUrl: primary });
-  Object.assign(raw.providers.secondary as object, { baseUrl: second ?? primary, dialect: 'openai', enabled: second !== undefined });
+  Object.assign(raw.providers.secondary as object, {
+    baseUrl: second ?? primary,
+    dialect: 'openai',
+    enabled: second !== undefined,
+  });
   const { policy } = raw.plans.team as { policy: Record<string, unknown> };
   policy.retries = { maxAttempts: second === undefined ? 1 : 3, baseDelayMs: 1 };
   change?.(raw);

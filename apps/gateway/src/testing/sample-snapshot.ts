@@ -16,7 +16,14 @@ const PRICE = { inputPicoUsd: 1_000_000, outputPicoUsd: 2_000_000 };
 
 function key(text: string, workspace: string, more: object = {}) {
   const keyId = text.split('-')[2] as string;
-  return { keyId, digest: createHash('sha256').update(text).digest('hex'), workspace, name: keyId, createdAt: '2026-01-01T00:00:00.000Z', ...more };
+  return {
+    keyId,
+    digest: createHash('sha256').update(text).digest('hex'),
+    workspace,
+    name: keyId,
+    createdAt: '2026-01-01T00:00:00.000Z',
+    ...more,
+  };
 }
 
 function model(id: string, more: object = {}) {
@@ -46,7 +53,10 @@ export function sampleSnapshot(change: (raw: RawSnapshot) => void = () => undefi
 }
 
 type Rows = Record<string, Record<string, unknown>>;
-export type RawSnapshot = { version: number } & Record<'tenants' | 'workspaces' | 'keys' | 'plans' | 'providers' | 'models' | 'cells' | 'killSwitches', Rows>;
+export type RawSnapshot = { version: number } & Record<
+  'tenants' | 'workspaces' | 'keys' | 'plans' | 'providers' | 'models' | 'cells' | 'killSwitches',
+  Rows
+>;
 
 export function rawSnapshot(): RawSnapshot {
   const models = [
@@ -56,7 +66,13 @@ export function rawSnapshot(): RawSnapshot {
     model('old-model', { retirement: { at: '2026-01-01T00:00:00.000Z', successor: 'sim-small' } }),
     model('embedder', { abilities: ['embeddings'] }),
   ];
-  const provider = (id: string, dialect: string) => ({ id, displayName: id, dialect, baseUrl: 'http://127.0.0.1:1/v1', credentials: [{ id: 'default', slots: 10 }] });
+  const provider = (id: string, dialect: string) => ({
+    id,
+    displayName: id,
+    dialect,
+    baseUrl: 'http://127.0.0.1:1/v1',
+    credentials: [{ id: 'default', slots: 10 }],
+  });
   const routing = {
     chain: [{ provider: 'primary' }, { provider: 'secondary' }],
     aliases: { fast: 'sim-small' },
@@ -72,19 +88,30 @@ export function rawSnapshot(): RawSnapshot {
   ];
   return structuredClone({
     version: 7,
-    cells: byId([{ id: 'cell-shared-1', kind: 'shared' }, { id: 'cell-2', kind: 'shared' }]),
+    cells: byId([
+      { id: 'cell-shared-1', kind: 'shared' },
+      { id: 'cell-2', kind: 'shared' },
+    ]),
     plans: byId([
       {
         id: 'team',
         displayName: 'Team',
         policy: { limits: LIMITS, routing },
         tenantLimits: LIMITS,
-        priceBook: { version: 3, effectiveFrom: '2026-01-01T00:00:00.000Z', prices: { 'sim-small': PRICE, 'sim-large': PRICE, 'old-model': PRICE, embedder: PRICE } },
+        priceBook: {
+          version: 3,
+          effectiveFrom: '2026-01-01T00:00:00.000Z',
+          prices: { 'sim-small': PRICE, 'sim-large': PRICE, 'old-model': PRICE, embedder: PRICE },
+        },
         allotment: { totalTokens: 0, feeNanoUsd: 0 },
       },
     ]),
     tenants: byId(['acme', 'globex'].map((id) => ({ id, name: id, plan: 'team', limits: { quotas: [] } }))),
-    workspaces: byKey('slug', [workspace('acme-prod', 'acme', '1'), workspace('globex-prod', 'globex', '2'), workspace('far-away', 'globex', '3', { cellId: 'cell-2' })]),
+    workspaces: byKey('slug', [
+      workspace('acme-prod', 'acme', '1'),
+      workspace('globex-prod', 'globex', '2'),
+      workspace('far-away', 'globex', '3', { cellId: 'cell-2' }),
+    ]),
     keys: byKey('keyId', keys),
     providers: byId([provider('primary', 'openai'), provider('secondary', 'anthropic')]),
     models: byId(models),

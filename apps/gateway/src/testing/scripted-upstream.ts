@@ -44,7 +44,9 @@ export const scripts = {
     (...parts: string[]): Script =>
     (response) => {
       const chunks = parts.map((part) => `${Buffer.byteLength(part).toString(16)}\r\n${part}\r\n`).join('');
-      response.socket?.end(`HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n${chunks}0\r\n\r\n`);
+      response.socket?.end(
+        `HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n${chunks}0\r\n\r\n`,
+      );
     },
   /** Sends the parts and then nothing more, with the connection open. */
   streamThenHang:

@@ -2,7 +2,12 @@ import type { BreakerReport, Clock, PlannedAttempt, Provider } from '@sluice/con
 import { createBreaker, type Breaker } from '@sluice/resilience';
 
 /** What to tell when a breaker changes its state. */
-export type BreakerListener = (change: { readonly provider: string; readonly model: string; readonly from: string; readonly to: string }) => void;
+export type BreakerListener = (change: {
+  readonly provider: string;
+  readonly model: string;
+  readonly from: string;
+  readonly to: string;
+}) => void;
 
 export interface Breakers {
   /** @param version of the configuration that the attempt was planned by; settings of an older one do not come back. */
@@ -18,7 +23,10 @@ interface Entry {
   version: number;
 }
 
-/** One breaker per provider and model, made on first use, with the provider's own settings; its state outlives their change. */
+/**
+ * One breaker per provider and model, made on first use, with the provider's own settings; its state outlives their
+ * change.
+ */
 export function createBreakers({ clock, onChange }: { clock: Clock; onChange: BreakerListener }): Breakers {
   const known = new Map<string, Entry>();
   return {

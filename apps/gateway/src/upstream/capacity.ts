@@ -50,7 +50,14 @@ export function createCapacity({ clock }: { clock: Clock }): Capacity {
     const id = `${provider.id}/${credential.id}`;
     const known = entries.get(id);
     if (known === undefined) {
-      const made: Entry = { provider: provider.id, credential, version, pool: createSlotPool({ ...sizeOf(credential), clock }), account: createAccount({ clock }), rate: hasRate(credential) ? new CredentialRate(credential, clock) : undefined };
+      const made: Entry = {
+        provider: provider.id,
+        credential,
+        version,
+        pool: createSlotPool({ ...sizeOf(credential), clock }),
+        account: createAccount({ clock }),
+        rate: hasRate(credential) ? new CredentialRate(credential, clock) : undefined,
+      };
       entries.set(id, made);
       return made;
     }
@@ -71,7 +78,12 @@ export function createCapacity({ clock }: { clock: Clock }): Capacity {
       let bestFree = -Infinity;
       for (const credential of credentials) {
         const entry = entryOf(provider, credential, version);
-        if (credential.weight === 0 || !entry.account.usable || (entry.rate !== undefined && entry.rate.waitMs(demand) > 0)) continue;
+        if (
+          credential.weight === 0 ||
+          !entry.account.usable ||
+          (entry.rate !== undefined && entry.rate.waitMs(demand) > 0)
+        )
+          continue;
         if (credentials.length === 1) return entry;
         const free = ((credential.slots - entry.pool.stats.inUse) / credential.slots) * credential.weight;
         if (free > bestFree) {
@@ -88,7 +100,11 @@ export function createCapacity({ clock }: { clock: Clock }): Capacity {
         if (credential.weight === 0) continue;
         const forMs = Math.max(account.restMs(), rate?.waitMs(demand) ?? 0);
         if (forMs === 0) return undefined;
-        if (soonest === undefined || forMs < soonest.forMs) soonest = { from: account.state.kind === 'refused' ? 'account' : 'rate_limit', forMs: Math.max(1, Math.ceil(forMs)) };
+        if (soonest === undefined || forMs < soonest.forMs)
+          soonest = {
+            from: account.state.kind === 'refused' ? 'account' : 'rate_limit',
+            forMs: Math.max(1, Math.ceil(forMs)),
+          };
       }
       return soonest ?? { from: 'account', forMs: 1_000 };
     },
@@ -102,14 +118,20 @@ export function createCapacity({ clock }: { clock: Clock }): Capacity {
           in_use: inUse,
           queued: queuedByPriority,
           oldest_wait_ms: oldestWaitMs,
-          state: account.state.kind === 'ok' && rate !== undefined && rate.waitMs(NO_DEMAND) > 0 ? 'cooldown' : STATE[account.state.kind],
+          state:
+            account.state.kind === 'ok' && rate !== undefined && rate.waitMs(NO_DEMAND) > 0
+              ? 'cooldown'
+              : STATE[account.state.kind],
         } satisfies PoolReport;
       });
     },
   };
 }
 
-const STATE = { ok: 'ok', cooling: 'cooldown', refused: 'account_fault' } as const satisfies Record<Account['state']['kind'], PoolReport['state']>;
+const STATE = { ok: 'ok', cooling: 'cooldown', refused: 'account_fault' } as const satisfies Record<
+  Account['state']['kind'],
+  PoolReport['state']
+>;
 
 function sizeOf({ slots, reserved }: Credential) {
   return { slots, ...(reserved === undefined ? {} : { reserved }) };

@@ -1,12 +1,16 @@
 import type { Deadlines, Provider, UpstreamFault } from '@sluice/contracts';
 
-/** A connection that does not come to stand counts as the provider's failure where it had at least this long, milliseconds. */
+/**
+ * A connection that does not come to stand counts as the provider's failure where it had at least this long,
+ * milliseconds.
+ */
 const CONNECT_FAILS_AFTER_MS = 5_000;
 
 /**
- * Whether a fault says something about the provider's health, and so feeds the breaker that all customers share: connection
- * errors, 5xx, answers that are cut or cannot be read, and silence for as long as the provider itself is given. What the
- * caller or our account caused does not, nor any other 4xx, nor a deadline that one workspace has set shorter.
+ * Whether a fault says something about the provider's health, and so feeds the breaker that all customers share:
+ * connection errors, 5xx, answers that are cut or cannot be read, and silence for as long as the provider itself is
+ * given. What the caller or our account caused does not, nor any other 4xx, nor a deadline that one workspace has
+ * set shorter.
  */
 export function countsAgainst(fault: UpstreamFault, deadlines: Deadlines, provider: Provider): boolean {
   switch (fault.kind) {
@@ -16,7 +20,9 @@ export function countsAgainst(fault: UpstreamFault, deadlines: Deadlines, provid
     case 'account':
       return false;
     case 'timeout':
-      return (fault.deadline === 'idle' ? deadlines.idleMs : deadlines.firstByteMs) >= provider.breaker.silenceFailsAfterMs;
+      return (
+        (fault.deadline === 'idle' ? deadlines.idleMs : deadlines.firstByteMs) >= provider.breaker.silenceFailsAfterMs
+      );
     case 'connect':
       return fault.deadline === undefined || deadlines.connectMs >= CONNECT_FAILS_AFTER_MS;
     case 'server':

@@ -12,21 +12,28 @@ const of = (tenantId: string, tokens = 0, maxSharePercent = 100) => ({ tenantId,
 describe('a sum over the last minute', () => {
   it('never lets more than the limit into any 60 seconds, and what waits as long as it is told gets in', () => {
     fc.assert(
-      fc.property(fc.array(fc.record({ pauseMs: fc.integer({ min: 0, max: 20_000 }), amount: fc.integer({ min: 1, max: 5 }) }), { maxLength: 80 }), (steps) => {
-        const window = new MinuteWindow();
-        const sent: { at: number; amount: number }[] = [];
-        let now = 0;
-        for (const { pauseMs, amount } of steps) {
-          now += pauseMs;
-          const waitMs = window.waitMs(amount, 10, now);
-          expect(waitMs).toBeLessThanOrEqual(61_000);
-          now += waitMs;
-          expect(window.waitMs(amount, 10, now)).toBe(0);
-          window.add(amount, now);
-          sent.push({ at: now, amount });
-          expect(sent.filter(({ at }) => at > now - 60_000).reduce((sum, one) => sum + one.amount, 0)).toBeLessThanOrEqual(10);
-        }
-      }),
+      fc.property(
+        fc.array(fc.record({ pauseMs: fc.integer({ min: 0, max: 20_000 }), amount: fc.integer({ min: 1, max: 5 }) }), {
+          maxLength: 80,
+        }),
+        (steps) => {
+          const window = new MinuteWindow();
+          const sent: { at: number; amount: number }[] = [];
+          let now = 0;
+          for (const { pauseMs, amount } of steps) {
+            now += pauseMs;
+            const waitMs = window.waitMs(amount, 10, now);
+            expect(waitMs).toBeLessThanOrEqual(61_000);
+            now += waitMs;
+            expect(window.waitMs(amount, 10, now)).toBe(0);
+            window.add(amount, now);
+            sent.push({ at: now, amount });
+            expect(
+              sent.filter(({ at }) => at > now - 60_000).reduce((sum, one) => sum + one.amount, 0),
+            ).toBeLessThanOrEqual(10);
+          }
+        },
+      ),
     );
   });
 
@@ -54,7 +61,11 @@ describe('the rate of an account', () => {
     const shared = new CredentialRate(credential({ requestsPerMinute: 4 }), createFakeClock(0));
     const own = new CredentialRate(credential({ requestsPerMinute: 4, tenants: ['noisy'] }), createFakeClock(0));
     for (let i = 0; i < 2; i += 1) for (const rate of [shared, own]) rate.take(demand('noisy'));
-    expect([shared.waitMs(demand('noisy')) > 0, shared.waitMs(demand('quiet')), own.waitMs(demand('noisy'))]).toEqual([true, 0, 0]);
+    expect([shared.waitMs(demand('noisy')) > 0, shared.waitMs(demand('quiet')), own.waitMs(demand('noisy'))]).toEqual([
+      true,
+      0,
+      0,
+    ]);
   });
 
   it('keeps what was used when its limits change, and counts nothing that was given back', () => {
@@ -68,10 +79,19 @@ describe('the rate of an account', () => {
 });
 
 describe('a call', () => {
-  const primary = (...list: object[]) => (raw: RawSnapshot): void => {
-    Object.assign(raw.providers.primary as object, { credentials: list.map((one, i) => ({ id: `c${i}`, slots: 5, secret: { kind: 'env', name: i === 0 ? 'SLUICE_SECRET_A' : 'SLUICE_SECRET_B' }, ...one })) });
-    (raw.plans.team as { policy: Record<string, unknown> }).policy.maxPoolSharePercent = 100;
-  };
+  const primary =
+    (...list: object[]) =>
+    (raw: RawSnapshot): void => {
+      Object.assign(raw.providers.primary as object, {
+        credentials: list.map((one, i) => ({
+          id: `c${i}`,
+          slots: 5,
+          secret: { kind: 'env', name: i === 0 ? 'SLUICE_SECRET_A' : 'SLUICE_SECRET_B' },
+          ...one,
+        })),
+      });
+      (raw.plans.team as { policy: Record<string, unknown> }).policy.maxPoolSharePercent = 100;
+    };
 
   it('goes past a provider whose requests of this minute are used, without asking it, and back when they are free again', async () => {
     const under = createAttemptUnderTest({ primary: [OK], secondary: [OK] }, primary({ requestsPerMinute: 2 }));
@@ -85,9 +105,16 @@ describe('a call', () => {
   });
 
   it('uses another account of the provider first', async () => {
-    const under = createAttemptUnderTest({ primary: [OK], secondary: [OK] }, primary({ requestsPerMinute: 1 }, { requestsPerMinute: 1 }));
+    const under = createAttemptUnderTest(
+      { primary: [OK], secondary: [OK] },
+      primary({ requestsPerMinute: 1 }, { requestsPerMinute: 1 }),
+    );
     for (let i = 0; i < 3; i += 1) await under.run();
-    expect(under.sent.map(({ provider, secret }) => `${provider} ${secret}`)).toEqual(['primary SLUICE_SECRET_A', 'primary SLUICE_SECRET_B', 'secondary secret'].map((text, i) => (i === 2 ? expect.stringMatching(/^secondary/) : text)));
+    expect(under.sent.map(({ provider, secret }) => `${provider} ${secret}`)).toEqual(
+      ['primary SLUICE_SECRET_A', 'primary SLUICE_SECRET_B', 'secondary secret'].map((text, i) =>
+        i === 2 ? expect.stringMatching(/^secondary/) : text,
+      ),
+    );
   });
 
   it('that nobody else can answer is refused with the wait, and nothing of a refused one is counted', async () => {

@@ -31,9 +31,9 @@ interface Windows {
 const newWindows = (): Windows => ({ requests: new MinuteWindow(), tokens: new MinuteWindow() });
 
 /**
- * Requests and tokens per minute of one account at a provider. Nothing above them is sent: the provider would refuse it and
- * rest the account for everybody. As with slots, no tenant may have more than its share, so that others find some left.
- * Each gateway counts its own.
+ * Requests and tokens per minute of one account at a provider. Nothing above them is sent: the provider would
+ * refuse it and rest the account for everybody. As with slots, no tenant may have more than its share, so that
+ * others find some left. Each gateway counts its own.
  */
 export class CredentialRate {
   readonly #clock: Clock;
@@ -60,7 +60,8 @@ export class CredentialRate {
     let waitMs = 0;
     if (requestsPerMinute !== undefined) {
       waitMs = this.#all.requests.waitMs(1, requestsPerMinute, now);
-      if (own !== undefined) waitMs = Math.max(waitMs, own.requests.waitMs(1, Math.max(1, Math.floor(requestsPerMinute * share)), now));
+      if (own !== undefined)
+        waitMs = Math.max(waitMs, own.requests.waitMs(1, Math.max(1, Math.floor(requestsPerMinute * share)), now));
     }
     if (tokensPerMinute !== undefined) {
       waitMs = Math.max(waitMs, this.#all.tokens.waitMs(tokens, tokensPerMinute, now));

@@ -5,10 +5,16 @@ import type { RawSnapshot } from '../testing/sample-snapshot.ts';
 import { createHealthProbes } from './health-probes.ts';
 
 const PROBE = { model: 'sim-small', intervalMs: 5_000, timeoutMs: 1_000 };
-const probing = (more: object = {}) => (raw: RawSnapshot) => {
-  Object.assign(raw.providers.primary as object, { healthProbe: PROBE, breaker: { minimumCalls: 2, cooldownMs: 10_000, probes: 2 }, ...more });
-  (raw.plans.team as { policy: Record<string, unknown> }).policy.retries = { maxAttempts: 1 };
-};
+const probing =
+  (more: object = {}) =>
+  (raw: RawSnapshot) => {
+    Object.assign(raw.providers.primary as object, {
+      healthProbe: PROBE,
+      breaker: { minimumCalls: 2, cooldownMs: 10_000, probes: 2 },
+      ...more,
+    });
+    (raw.plans.team as { policy: Record<string, unknown> }).policy.retries = { maxAttempts: 1 };
+  };
 const breakerOf = (under: AttemptUnderTest) => under.breakers.report().find(({ provider }) => provider === 'primary');
 
 async function pass(under: AttemptUnderTest, seconds: number): Promise<void> {
@@ -34,10 +40,16 @@ describe('an active probe', () => {
     ];
     const under = createAttemptUnderTest({ primary: [OK] }, probing({ credentials }));
     await pass(under, 11);
-    expect(under.sent.map(({ atMs, provider, secret, tenantMarker }) => [atMs, provider, secret, tenantMarker])).toEqual(
+    expect(
+      under.sent.map(({ atMs, provider, secret, tenantMarker }) => [atMs, provider, secret, tenantMarker]),
+    ).toEqual(
       [0, 5_000, 10_000].map((atMs) => [atMs, 'primary', 'SLUICE_SECRET_B', '00000000-0000-0000-0000-000000000000']),
     );
-    expect(JSON.parse(under.sent[0]?.body ?? '')).toEqual({ model: 'sim-small-v1', max_tokens: 1, messages: [{ role: 'user', content: 'ping' }] });
+    expect(JSON.parse(under.sent[0]?.body ?? '')).toEqual({
+      model: 'sim-small-v1',
+      max_tokens: 1,
+      messages: [{ role: 'user', content: 'ping' }],
+    });
     expect(under.capacity.report()).toMatchObject([{ in_use: 0 }]);
   });
 
@@ -83,7 +95,12 @@ describe('an active probe', () => {
     const under = createAttemptUnderTest({ primary: [OK] }, probing({ credentials: [{ id: 'a', slots: 1 }] }));
     const { call } = await under.run();
     const entry = call.plan?.entries[0];
-    const slot = entry === undefined ? undefined : under.capacity.pick(entry, 7)?.pool.acquire({ tenantId: 't', workspaceId: 'w', priority: 'low', costTokens: 1, timeoutMs: 0 });
+    const slot =
+      entry === undefined
+        ? undefined
+        : under.capacity
+            .pick(entry, 7)
+            ?.pool.acquire({ tenantId: 't', workspaceId: 'w', priority: 'low', costTokens: 1, timeoutMs: 0 });
     await pass(under, 1);
     expect(under.probed).toEqual(['primary:skipped']);
     if (slot !== undefined && 'release' in slot) slot.release();
@@ -99,8 +116,18 @@ describe('an active probe', () => {
     const probes = createHealthProbes({
       ...under,
       currentConfig: () => config,
-      adapters: () => ({ ...(adapter as NonNullable<typeof adapter>), buildRequest: () => { throw new TypeError('no such header'); } }),
-      transport: { send: () => { throw new Error('not sent'); }, close: () => Promise.resolve() },
+      adapters: () => ({
+        ...(adapter as NonNullable<typeof adapter>),
+        buildRequest: () => {
+          throw new TypeError('no such header');
+        },
+      }),
+      transport: {
+        send: () => {
+          throw new Error('not sent');
+        },
+        close: () => Promise.resolve(),
+      },
       secrets: { find: () => 'secret', forget: () => undefined },
       onAccount: () => undefined,
       onResult: (_provider, result) => results.push(result),

@@ -1,4 +1,11 @@
-import { isRefusal, type Clock, type InboundCall, type PlannedAttempt, type Provider, type ProviderAdapter } from '@sluice/contracts';
+import {
+  isRefusal,
+  type Clock,
+  type InboundCall,
+  type PlannedAttempt,
+  type Provider,
+  type ProviderAdapter,
+} from '@sluice/contracts';
 import type { SlotLease, Timers } from '@sluice/limits';
 import type { Transport } from '@sluice/providers';
 import { createCancelToken } from '../cancel-token.ts';
@@ -9,7 +16,10 @@ import type { Breakers } from './breakers.ts';
 import { NO_DEMAND, type Capacity } from './capacity.ts';
 import { openUpstream } from './open-upstream.ts';
 
-/** How a probe ended. `skipped`: it was not sent, because the breaker, the account or the slots did not allow one more call. */
+/**
+ * How a probe ended. `skipped`: it was not sent, because the breaker, the account or the slots did not allow one
+ * more call.
+ */
 export type ProbeResult = 'ok' | 'failed' | 'refused' | 'skipped';
 
 export interface HealthProbesDeps extends AccountDeps {
@@ -24,9 +34,10 @@ export interface HealthProbesDeps extends AccountDeps {
 }
 
 /**
- * Small calls of the gateway's own to the providers that ask for them. Their verdicts feed the breaker like any call's, so
- * that a breaker closes again without a customer's call at risk, or without any traffic. They are on nobody's bill and in
- * nobody's ledger, use no account that belongs to one tenant, and take a slot only where one is free.
+ * Small calls of the gateway's own to the providers that ask for them. Their verdicts feed the breaker like any
+ * call's, so that a breaker closes again without a customer's call at risk, or without any traffic. They are on
+ * nobody's bill and in nobody's ledger, use no account that belongs to one tenant, and take a slot only where one
+ * is free.
  */
 export interface HealthProbes {
   start(): void;
@@ -38,7 +49,10 @@ export interface HealthProbes {
 const TICK_MS = 1_000;
 /** Marks a call that belongs to no workspace. */
 const NOBODY = '00000000-0000-0000-0000-000000000000';
-const processTimers: Timers = { setTimeout: (callback, delayMs) => setTimeout(callback, delayMs), clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout) };
+const processTimers: Timers = {
+  setTimeout: (callback, delayMs) => setTimeout(callback, delayMs),
+  clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout),
+};
 
 export function createHealthProbes(deps: HealthProbesDeps): HealthProbes {
   const { clock, timers = processTimers } = deps;
@@ -46,7 +60,11 @@ export function createHealthProbes(deps: HealthProbesDeps): HealthProbes {
   const running = new Set<string>();
   let ticker: NodeJS.Timeout | undefined;
 
-  async function probe(config: CompiledConfig, provider: Provider, settings: NonNullable<Provider['healthProbe']>): Promise<ProbeResult> {
+  async function probe(
+    config: CompiledConfig,
+    provider: Provider,
+    settings: NonNullable<Provider['healthProbe']>,
+  ): Promise<ProbeResult> {
     const entry = entryOf(config, provider, settings.model);
     const adapter = deps.adapters(provider.dialect);
     if (entry === undefined || adapter === undefined) return 'skipped';
@@ -66,7 +84,13 @@ export function createHealthProbes(deps: HealthProbesDeps): HealthProbes {
     const pass = deps.breakers.of(entry, config.version).tryEnter();
     if (pass === undefined) return 'skipped';
     const use = capacity?.account.tryUse();
-    const slot = capacity?.pool.acquire({ tenantId: NOBODY, workspaceId: NOBODY, priority: 'low', costTokens: 1, timeoutMs: 0 });
+    const slot = capacity?.pool.acquire({
+      tenantId: NOBODY,
+      workspaceId: NOBODY,
+      priority: 'low',
+      costTokens: 1,
+      timeoutMs: 0,
+    });
     const missing = ref !== undefined && secret === undefined;
     if (capacity === undefined || use === undefined || !isSlot(slot) || missing || isRefusal(request)) {
       pass.ignore();
@@ -100,7 +124,8 @@ export function createHealthProbes(deps: HealthProbesDeps): HealthProbes {
     if (result.kind === 'failed') {
       noteAccount('health-probe', deps, capacity, use, result.fault);
       const { kind, status } = result.fault;
-      // An answer of 4xx says nothing of the provider's health, as with any call; a timeout here is the operator's own setting.
+      // An answer of 4xx says nothing of the provider's health, as with any call; a timeout here is the operator's
+      // own setting.
       if (kind === 'account' || kind === 'rate_limited' || (status !== undefined && status >= 400 && status < 500)) {
         pass.ignore();
         return 'refused';
@@ -149,13 +174,27 @@ function entryOf(config: CompiledConfig, provider: Provider, modelId: string): P
   const offer = config.models.get(modelId)?.offers.find((candidate) => candidate.provider === provider.id);
   const credentials = provider.credentials.filter((credential) => credential.tenants === undefined);
   if (offer === undefined || credentials.length === 0) return undefined;
-  return { provider, model: modelId, providerModel: offer.providerModel, credentials, price: offer.price, triggerOn: [] };
+  return {
+    provider,
+    model: modelId,
+    providerModel: offer.providerModel,
+    credentials,
+    price: offer.price,
+    triggerOn: [],
+  };
 }
 
 function inboundOf(adapter: ProviderAdapter, { providerModel }: PlannedAttempt): InboundCall {
   const body = { model: providerModel, max_tokens: 1, messages: [{ role: 'user', content: 'ping' }] };
   const operation = adapter.operations.includes('chat') ? 'chat' : 'messages';
-  return { operation, bytes: Buffer.from(JSON.stringify(body)), body, stream: false, wantsUsage: false, forwardHeaders: {} };
+  return {
+    operation,
+    bytes: Buffer.from(JSON.stringify(body)),
+    body,
+    stream: false,
+    wantsUsage: false,
+    forwardHeaders: {},
+  };
 }
 
 function isSlot(value: object | undefined): value is SlotLease {

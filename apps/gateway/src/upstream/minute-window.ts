@@ -2,7 +2,10 @@ const SLOT_MS = 1_000;
 /** One more than a minute has, so that the oldest second counts until all of it is a minute ago. */
 const SLOTS = 61;
 
-/** A sum over the last minute, by the second: never less than the exact one, and at most a second's worth more. Monotonic milliseconds. */
+/**
+ * A sum over the last minute, by the second: never less than the exact one, and at most a second's worth more.
+ * Monotonic milliseconds.
+ */
 export class MinuteWindow {
   readonly #slots = new Float64Array(SLOTS);
   #newest = 0;
@@ -28,7 +31,10 @@ export class MinuteWindow {
     return this.#sum;
   }
 
-  /** Until `amount` more fits below the limit, milliseconds; 0 when it does now. What is above the limit itself fits into an empty window. */
+  /**
+   * Until `amount` more fits below the limit, milliseconds; 0 when it does now. What is above the limit itself fits
+   * into an empty window.
+   */
   waitMs(amount: number, limit: number, nowMs: number): number {
     this.#advance(nowMs);
     const room = Math.max(0, limit - amount);

@@ -11,16 +11,17 @@ const NO_BODY = Buffer.alloc(0);
 export type FailedOpen = { readonly kind: 'failed'; readonly fault: UpstreamFault } | { readonly kind: 'cancelled' };
 
 /**
- * Sends one attempt and waits until it is decided: a whole answer has been read, the first content of a stream has come,
- * or it failed. From then on a stream's buffers go straight to the sink that is attached.
+ * Sends one attempt and waits until it is decided: a whole answer has been read, the first content of a stream has
+ * come, or it failed. From then on a stream's buffers go straight to the sink that is attached.
  */
 export function openUpstream(call: UpstreamCall): Promise<OpenAnswer | FailedOpen> {
   return new Promise((resolve) => new Exchange(call, resolve).start());
 }
 
 /**
- * What is being read. `whole` is the answer that was asked for; `error` an error's body; `not_a_stream` a JSON body where
- * a stream was asked for, most likely an error with a status of 200; `opaque` a body of which only the status counts.
+ * What is being read. `whole` is the answer that was asked for; `error` an error's body; `not_a_stream` a JSON body
+ * where a stream was asked for, most likely an error with a status of 200; `opaque` a body of which only the status
+ * counts.
  */
 type Reading = 'nothing' | 'whole' | 'error' | 'not_a_stream' | 'opaque' | 'stream';
 
@@ -179,7 +180,10 @@ class Exchange implements TransportHandlers {
       if (this.#reader.ended) {
         this.#release();
         this.#endStream({ kind: 'end' });
-      } else this.#fail(this.#reader.fault ?? { kind: 'truncated', status, detail: 'the stream ended without its end marker' });
+      } else
+        this.#fail(
+          this.#reader.fault ?? { kind: 'truncated', status, detail: 'the stream ended without its end marker' },
+        );
       return;
     }
     this.#release();
@@ -193,13 +197,26 @@ class Exchange implements TransportHandlers {
         return;
       case 'not_a_stream': {
         const parsed = adapter.readWhole(inbound, body);
-        this.#fail(isFault(parsed) && parsed.kind !== 'malformed' ? parsed : { kind: 'malformed', status, detail: notAStream(this.#contentType) });
+        this.#fail(
+          isFault(parsed) && parsed.kind !== 'malformed'
+            ? parsed
+            : { kind: 'malformed', status, detail: notAStream(this.#contentType) },
+        );
         return;
       }
       default: {
         const parsed = adapter.readWhole(inbound, body);
         if (isFault(parsed)) this.#fail(parsed);
-        else this.#decide({ kind: 'whole', attempt, attemptIndex, status, body: parsed.body ?? body, contentType: this.#contentType, parsed });
+        else
+          this.#decide({
+            kind: 'whole',
+            attempt,
+            attemptIndex,
+            status,
+            body: parsed.body ?? body,
+            contentType: this.#contentType,
+            parsed,
+          });
       }
     }
   }
@@ -248,7 +265,10 @@ class Exchange implements TransportHandlers {
     this.#decide({ kind: 'cancelled' });
   }
 
-  /** An adapter that throws has met an answer that it cannot read; undici would swallow the error, and the call would hang. */
+  /**
+   * An adapter that throws has met an answer that it cannot read; undici would swallow the error, and the call
+   * would hang.
+   */
   #unreadable(error: unknown): void {
     this.#drop(`unreadable answer: ${error instanceof Error ? error.message : 'unknown'}`);
   }

@@ -32,7 +32,14 @@ describe('a credential of a provider', () => {
 
   it('that is not there is named without anything that is secret', () => {
     const ref = sealed('sk-upstream');
-    const provider = { id: 'p', enabled: true, credentials: [{ id: 'main', secret: ref }, { id: 'other', secret: { kind: 'env', name: 'SLUICE_SECRET_X' } }] };
+    const provider = {
+      id: 'p',
+      enabled: true,
+      credentials: [
+        { id: 'main', secret: ref },
+        { id: 'other', secret: { kind: 'env', name: 'SLUICE_SECRET_X' } },
+      ],
+    };
     const missing = missingSecrets([provider as never], createSecretResolver({}, folder));
     expect(missing.map(({ credential }) => credential)).toEqual(['main', 'other']);
     expect(JSON.stringify(missing)).not.toContain('sk-upstream');

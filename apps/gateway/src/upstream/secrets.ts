@@ -12,10 +12,14 @@ export interface SecretResolver {
 }
 
 /**
- * Reads secrets from `SLUICE_SECRET_*` variables, from files below one folder, and encrypted ones with the data key; what was
- * found is kept.
+ * Reads secrets from `SLUICE_SECRET_*` variables, from files below one folder, and encrypted ones with the data
+ * key; what was found is kept.
  */
-export function createSecretResolver(env: Readonly<Record<string, string | undefined>>, folder: string | undefined, box?: Pick<SecretBox, 'open'>): SecretResolver {
+export function createSecretResolver(
+  env: Readonly<Record<string, string | undefined>>,
+  folder: string | undefined,
+  box?: Pick<SecretBox, 'open'>,
+): SecretResolver {
   const known = new Map<string, string>();
   return {
     find(ref) {
@@ -47,7 +51,8 @@ export function createSecretResolver(env: Readonly<Record<string, string | undef
   }
 }
 
-const idOf = (ref: SecretRef): string => (ref.kind === 'encrypted' ? `encrypted:${ref.ciphertext}` : `${ref.kind}:${ref.name}`);
+const idOf = (ref: SecretRef): string =>
+  ref.kind === 'encrypted' ? `encrypted:${ref.ciphertext}` : `${ref.kind}:${ref.name}`;
 
 /** A reference as people read it, never a value. */
 export function nameOfSecret(ref: SecretRef): string {
@@ -55,7 +60,10 @@ export function nameOfSecret(ref: SecretRef): string {
 }
 
 /** Every secret that the enabled providers need and that is not there. */
-export function missingSecrets(providers: Iterable<ConfigSnapshot['providers'][string]>, secrets: SecretResolver): GatewayReport['missing_secrets'] {
+export function missingSecrets(
+  providers: Iterable<ConfigSnapshot['providers'][string]>,
+  secrets: SecretResolver,
+): GatewayReport['missing_secrets'] {
   const missing: GatewayReport['missing_secrets'] = [];
   for (const provider of providers) {
     if (!provider.enabled) continue;

@@ -1,11 +1,32 @@
-import type { ArmsAnswer, ChaosMenuItem, CreateKeyResponse, DecisionView, DriftAnswer, HoldDrift, LedgerPage, OperatorRole, OperatorState, Policy, PolicyOverride, RedriveAnswer, RolloutView, StorageAnswer, TenantProfileView } from '@sluice/contracts';
+import type {
+  ArmsAnswer,
+  ChaosMenuItem,
+  CreateKeyResponse,
+  DecisionView,
+  DriftAnswer,
+  HoldDrift,
+  LedgerPage,
+  OperatorRole,
+  OperatorState,
+  Policy,
+  PolicyOverride,
+  RedriveAnswer,
+  RolloutView,
+  StorageAnswer,
+  TenantProfileView,
+} from '@sluice/contracts';
 import { createPeopleApi, type PeopleApi } from './people-api.ts';
 import { createTableApi, type TableApi } from './table-api.ts';
 
 export type Fetcher = (path: string, init?: RequestInit) => Promise<Response>;
 
 /** One call of the control plane. @throws ApiError for an answer that is not 2xx. */
-export type Call = (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Response>;
+export type Call = (
+  method: string,
+  path: string,
+  body?: unknown,
+  headers?: Record<string, string>,
+) => Promise<Response>;
 
 /** An answer that was not 2xx, with what to show of it. */
 export class ApiError extends Error {
@@ -94,7 +115,12 @@ export interface OperatorApi {
 export type OpenStream = (path: string) => Pick<EventSource, 'addEventListener' | 'close'>;
 
 export function createOperatorApi(fetcher: Fetcher, openStream: OpenStream): OperatorApi {
-  async function call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Response> {
+  async function call(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Response> {
     const response = await fetcher(path, {
       method,
       headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
@@ -118,7 +144,9 @@ export function createOperatorApi(fetcher: Fetcher, openStream: OpenStream): Ope
     state: () => read('/api/state'),
     watch(onState, onLost) {
       const stream = openStream('/api/state/stream');
-      stream.addEventListener('state', (event) => onState(JSON.parse((event as MessageEvent<string>).data) as OperatorState));
+      stream.addEventListener('state', (event) =>
+        onState(JSON.parse((event as MessageEvent<string>).data) as OperatorState),
+      );
       stream.addEventListener('error', onLost);
       return () => stream.close();
     },
@@ -126,12 +154,18 @@ export function createOperatorApi(fetcher: Fetcher, openStream: OpenStream): Ope
     startChaos: async ({ path, body }) => void (await call('POST', path, body)),
     stopChaos: async () => void (await call('POST', '/api/chaos/stop')),
     redrive: (queue) => send(`/api/dlqs/${part(queue)}/redrive`),
-    ledger: (query) => read(`/api/ledger?${new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]))}`),
+    ledger: (query) =>
+      read(`/api/ledger?${new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]))}`),
     policy: async (slug) => {
-      const { override, effective, version } = await read<{ override: PolicyOverride; effective: Policy; version: number }>(`/api/workspaces/${part(slug)}/policy`);
+      const { override, effective, version } = await read<{
+        override: PolicyOverride;
+        effective: Policy;
+        version: number;
+      }>(`/api/workspaces/${part(slug)}/policy`);
       return { value: override, effective, version };
     },
-    savePolicy: async (slug, override, version) => void (await call('PUT', `/api/workspaces/${part(slug)}/policy`, override, at(version))),
+    savePolicy: async (slug, override, version) =>
+      void (await call('PUT', `/api/workspaces/${part(slug)}/policy`, override, at(version))),
     keys: async (slug) => (await read<{ rows: KeyView[] }>(`/api/workspaces/${part(slug)}/keys`)).rows,
     createKey: (slug, name) => send(`/api/workspaces/${part(slug)}/keys`, { name }),
     rotateKey: (keyId, graceSeconds) => send(`/api/keys/${part(keyId)}/rotate`, { graceSeconds }),
@@ -147,15 +181,26 @@ export function createOperatorApi(fetcher: Fetcher, openStream: OpenStream): Ope
       tenants: () => read('/api/router/tenants'),
       rollouts: () => read('/api/router/rollouts'),
       decisions: () => read('/api/router/decisions?limit=20'),
-      act: async (id, deed, reason) => void (await call('POST', `/api/router/rollouts/${part(id)}/${deed}`, { reason })),
+      act: async (id, deed, reason) =>
+        void (await call('POST', `/api/router/rollouts/${part(id)}/${deed}`, { reason })),
     },
   };
 }
 
 async function errorOf(response: Response): Promise<ApiError> {
   try {
-    const problem = (await response.json()) as { title?: string; detail?: string; errors?: ApiError['fields']; versions?: NonNullable<ApiError['versions']> };
-    return new ApiError(response.status, problem.detail ?? problem.title ?? `The control plane answered ${response.status}.`, problem.errors, problem.versions);
+    const problem = (await response.json()) as {
+      title?: string;
+      detail?: string;
+      errors?: ApiError['fields'];
+      versions?: NonNullable<ApiError['versions']>;
+    };
+    return new ApiError(
+      response.status,
+      problem.detail ?? problem.title ?? `The control plane answered ${response.status}.`,
+      problem.errors,
+      problem.versions,
+    );
   } catch {
     return new ApiError(response.status, `The control plane answered ${response.status}.`);
   }

@@ -33,7 +33,10 @@ export function createPeopleApi(call: Call): PeopleApi {
     addOperator: async (account) => void (await call('POST', '/api/operators', account)),
     changeOperator: async (name, change, version) => void (await call('PUT', operator(name), change, at(version))),
     removeOperator: async (name, version) => void (await call('DELETE', operator(name), undefined, at(version))),
-    people: (query) => read(`/api/users?${new URLSearchParams([['limit', '50'], ...Object.entries(query).filter(([, value]) => value !== '')])}`),
+    people: (query) =>
+      read(
+        `/api/users?${new URLSearchParams([['limit', '50'], ...Object.entries(query).filter(([, value]) => value !== '')])}`,
+      ),
     person: (id) => read(user(id)),
     addPerson: async (person) => void (await call('POST', '/api/users', person)),
     changePerson: async (id, change, version) => void (await call('PUT', user(id), change, at(version))),

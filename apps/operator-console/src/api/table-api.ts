@@ -22,7 +22,10 @@ export interface Row<T> extends Versioned<T> {
   readonly id: string;
 }
 
-/** Rows of the configuration. A write names the version that it was made on, or that the row is new; who was too late gets a 412. */
+/**
+ * Rows of the configuration. A write names the version that it was made on, or that the row is new; who was too
+ * late gets a 412.
+ */
 export interface TableApi {
   /** Every row, in the order of the ids. */
   list<N extends TableName>(table: N): Promise<Row<Tables[N]>[]>;
@@ -43,13 +46,17 @@ const PAGE = 1000;
 /** @param call as the whole console calls the control plane. */
 export function createTableApi(call: Call): TableApi {
   const path = (table: TableName, id: string): string => `/api/${table}/${encodeURIComponent(id)}`;
-  const match = (version: number | 'new'): Record<string, string> => (version === 'new' ? { 'if-none-match': '*' } : { 'if-match': `"${version}"` });
+  const match = (version: number | 'new'): Record<string, string> =>
+    version === 'new' ? { 'if-none-match': '*' } : { 'if-match': `"${version}"` };
   return {
     list: async <N extends TableName>(table: N) => {
       const rows: Row<Tables[N]>[] = [];
       let cursor: string | null = null;
       do {
-        const answer: Response = await call('GET', `/api/${table}?limit=${PAGE}${cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`}`);
+        const answer: Response = await call(
+          'GET',
+          `/api/${table}?limit=${PAGE}${cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`}`,
+        );
         const page = (await answer.json()) as { rows: Row<Tables[N]>[]; next_cursor: string | null };
         rows.push(...page.rows);
         cursor = page.next_cursor;
@@ -57,10 +64,17 @@ export function createTableApi(call: Call): TableApi {
       return rows;
     },
     page: async <N extends TableName>(table: N, query: Readonly<Record<string, string>>) =>
-      (await (await call('GET', `/api/${table}?${new URLSearchParams(Object.entries(query).filter(([, value]) => value !== ''))}`)).json()) as Page<Row<Tables[N]>>,
-    get: async <N extends TableName>(table: N, id: string) => (await (await call('GET', path(table, id))).json()) as Row<Tables[N]>,
+      (await (
+        await call(
+          'GET',
+          `/api/${table}?${new URLSearchParams(Object.entries(query).filter(([, value]) => value !== ''))}`,
+        )
+      ).json()) as Page<Row<Tables[N]>>,
+    get: async <N extends TableName>(table: N, id: string) =>
+      (await (await call('GET', path(table, id))).json()) as Row<Tables[N]>,
     put: async (table, id, value, version) => void (await call('PUT', path(table, id), value, match(version))),
     remove: async (table, id, version) => void (await call('DELETE', path(table, id), undefined, match(version))),
-    putPrices: async (plan, prices, version) => void (await call('PUT', `${path('plans', plan)}/prices`, { prices }, match(version))),
+    putPrices: async (plan, prices, version) =>
+      void (await call('PUT', `${path('plans', plan)}/prices`, { prices }, match(version))),
   };
 }

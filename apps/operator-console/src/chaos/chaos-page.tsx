@@ -22,7 +22,11 @@ export function ChaosPage({ api, picture }: { api: OperatorApi; picture: Operato
   const done = picture.chaos_reports.filter(({ phase }) => phase === 'done');
   return (
     <>
-      {picture.chaos_enabled ? <Menu api={api} picture={picture} /> : <p className="notice info">Chaos is not enabled here (SLUICE_CHAOS=1 on the control plane enables it).</p>}
+      {picture.chaos_enabled ? (
+        <Menu api={api} picture={picture} />
+      ) : (
+        <p className="notice info">Chaos is not enabled here (SLUICE_CHAOS=1 on the control plane enables it).</p>
+      )}
       {open.length > 0 && <ChaosReports api={api} reports={open} now={now} title="Expected and observed" />}
       <Tenants picture={picture} />
       <div className="columns">
@@ -38,11 +42,17 @@ function Menu({ api, picture }: { api: OperatorApi; picture: OperatorState }) {
   const [group, setGroup] = useState<ChaosMenuItem['group']>('load');
   const [provider, setProvider] = useState<string>();
   // What can be broken depends on which gateways are there.
-  const menu = useQuery({ queryKey: ['chaos-menu', picture.gateways.map(({ gateway_id, live }) => `${gateway_id} ${live}`).join()], queryFn: api.chaosMenu, placeholderData: (last) => last });
+  const menu = useQuery({
+    queryKey: ['chaos-menu', picture.gateways.map(({ gateway_id, live }) => `${gateway_id} ${live}`).join()],
+    queryFn: api.chaosMenu,
+    placeholderData: (last) => last,
+  });
   const start = useMutation({ mutationFn: api.startChaos });
   const refusal = useRefusal('operator');
   const items = (menu.data ?? []).filter((item) => item.group === group);
-  const providers = [...new Set(items.flatMap((item) => (typeof item.body['provider'] === 'string' ? [item.body['provider']] : [])))];
+  const providers = [
+    ...new Set(items.flatMap((item) => (typeof item.body['provider'] === 'string' ? [item.body['provider']] : []))),
+  ];
   const chosen = provider ?? providers[0];
   const shown = group === 'provider' ? items.filter(({ body }) => body['provider'] === chosen) : items;
   return (
@@ -75,7 +85,12 @@ function Menu({ api, picture }: { api: OperatorApi; picture: OperatorState }) {
       )}
       <div className="cards">
         {shown.map((item) => (
-          <Failure key={item.id} item={item} disabled={start.isPending || refusal !== undefined} onStart={() => start.mutate(item)} />
+          <Failure
+            key={item.id}
+            item={item}
+            disabled={start.isPending || refusal !== undefined}
+            onStart={() => start.mutate(item)}
+          />
         ))}
       </div>
       {start.isError && (
@@ -91,7 +106,13 @@ function Failure({ item, disabled, onStart }: { item: ChaosMenuItem; disabled: b
   const about = `about-${item.id}`;
   return (
     <div className="card">
-      <button type="button" className="danger" aria-describedby={about} disabled={disabled || item.unavailable !== undefined} onClick={onStart}>
+      <button
+        type="button"
+        className="danger"
+        aria-describedby={about}
+        disabled={disabled || item.unavailable !== undefined}
+        onClick={onStart}
+      >
         {item.label}
       </button>
       <div id={about} className="small">

@@ -12,7 +12,17 @@ const VERDICT = {
 } as const satisfies Record<ChaosCheck['verdict'], { tone: string; word: string }>;
 
 /** Failures that were started on purpose: what was expected, what is seen, and the verdict on each. */
-export function ChaosReports({ api, reports, now, title }: { api: OperatorApi; reports: readonly ChaosReport[]; now: number; title: string }) {
+export function ChaosReports({
+  api,
+  reports,
+  now,
+  title,
+}: {
+  api: OperatorApi;
+  reports: readonly ChaosReport[];
+  now: number;
+  title: string;
+}) {
   const stop = useMutation({ mutationFn: api.stopChaos });
   const refusal = useRefusal('operator');
   const running = reports.some(({ phase }) => phase === 'running');
@@ -22,7 +32,13 @@ export function ChaosReports({ api, reports, now, title }: { api: OperatorApi; r
         <h2>{title}</h2>
         <span className="grow" />
         {running && (
-          <button type="button" className="danger" disabled={refusal !== undefined || stop.isPending} title={refusal} onClick={() => stop.mutate()}>
+          <button
+            type="button"
+            className="danger"
+            disabled={refusal !== undefined || stop.isPending}
+            title={refusal}
+            onClick={() => stop.mutate()}
+          >
             Stop all
           </button>
         )}
@@ -42,9 +58,13 @@ export function ChaosReports({ api, reports, now, title }: { api: OperatorApi; r
               <li key={`${check.phase} ${check.expected}`}>
                 <Badge tone={VERDICT[check.verdict].tone}>{VERDICT[check.verdict].word}</Badge>
                 <span>
-                  <span className="muted">expected{check.phase === 'after' ? ' afterwards' : ''}:</span> {check.expected}
+                  <span className="muted">expected{check.phase === 'after' ? ' afterwards' : ''}:</span>{' '}
+                  {check.expected}
                   <br />
-                  <span className="muted">observed:</span> <span className="num">{report.phase === 'running' && check.phase === 'after' ? 'when it is over' : check.observed}</span>
+                  <span className="muted">observed:</span>{' '}
+                  <span className="num">
+                    {report.phase === 'running' && check.phase === 'after' ? 'when it is over' : check.observed}
+                  </span>
                 </span>
               </li>
             ))}
@@ -58,5 +78,7 @@ export function ChaosReports({ api, reports, now, title }: { api: OperatorApi; r
 function timing({ phase, started_at, ends_at }: ChaosReport, now: number): string {
   if (phase === 'running') return `for ${formatDuration(Math.max(0, Date.parse(ends_at) - now))} more`;
   const ended = `ended ${formatDuration(Math.max(0, now - Date.parse(ends_at)))} ago`;
-  return phase === 'recovering' ? `${ended}, recovering` : `${ended}, after ${formatDuration(Date.parse(ends_at) - Date.parse(started_at))}`;
+  return phase === 'recovering'
+    ? `${ended}, recovering`
+    : `${ended}, after ${formatDuration(Date.parse(ends_at) - Date.parse(started_at))}`;
 }

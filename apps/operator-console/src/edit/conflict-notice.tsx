@@ -16,7 +16,8 @@ export function ConflictNotice({ began, now, theirs, mine, onTheirs, onMine }: C
   return (
     <div className="notice warn" role="alert">
       <p>
-        <strong>Somebody changed this while you did.</strong> You began with version {began}; it is at version {now} now. Nothing of yours was saved. Lines with − are only theirs, with + only yours:
+        <strong>Somebody changed this while you did.</strong> You began with version {began}; it is at version {now}{' '}
+        now. Nothing of yours was saved. Lines with − are only theirs, with + only yours:
       </p>
       <pre className="compare" tabIndex={0} aria-label="Theirs and mine, line by line">
         {compareLines(theirs, mine).map((line, index) => (

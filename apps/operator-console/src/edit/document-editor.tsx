@@ -42,7 +42,8 @@ export function DocumentEditor<T>({ label, loaded, reload, save, onSaved, needs,
         if (!(error instanceof ApiError) || error.status !== 412) throw error;
         const now = await reload();
         // What this editor shows of the row is as it was: nobody's change is in the way.
-        if (now.version !== version && showDocument(now.value) === showDocument(base.value)) return save(parsed.value, now.version);
+        if (now.version !== version && showDocument(now.value) === showDocument(base.value))
+          return save(parsed.value, now.version);
         setTheirs(now);
         throw error;
       }
@@ -61,7 +62,16 @@ export function DocumentEditor<T>({ label, loaded, reload, save, onSaved, needs,
       <label htmlFor={area}>
         {label} <span className="muted num">version {base.version}</span>
       </label>
-      <textarea id={area} className="mono" spellCheck={false} rows={Math.min(24, Math.max(6, text.split('\n').length))} value={text} disabled={refusal !== undefined} aria-invalid={'problem' in parsed} onChange={(event) => setText(event.target.value)} />
+      <textarea
+        id={area}
+        className="mono"
+        spellCheck={false}
+        rows={Math.min(24, Math.max(6, text.split('\n').length))}
+        value={text}
+        disabled={refusal !== undefined}
+        aria-invalid={'problem' in parsed}
+        onChange={(event) => setText(event.target.value)}
+      />
       {'problem' in parsed && <p className="field-problem">{parsed.problem}</p>}
       {theirs !== undefined && (
         <ConflictNotice
@@ -83,7 +93,15 @@ export function DocumentEditor<T>({ label, loaded, reload, save, onSaved, needs,
       )}
       {theirs === undefined && <Problem error={saving.error} />}
       <div className="inline">
-        <button type="button" className="primary" disabled={!changed || 'problem' in parsed || saving.isPending || refusal !== undefined || theirs !== undefined} title={refusal} onClick={() => saving.mutate(base.version)}>
+        <button
+          type="button"
+          className="primary"
+          disabled={
+            !changed || 'problem' in parsed || saving.isPending || refusal !== undefined || theirs !== undefined
+          }
+          title={refusal}
+          onClick={() => saving.mutate(base.version)}
+        >
           {saving.isPending ? 'Saving…' : 'Save'}
         </button>
         <button

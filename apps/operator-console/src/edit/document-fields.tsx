@@ -10,7 +10,19 @@ export interface DocumentField {
 }
 
 /** Fields for parts of a document. An empty one takes its part out of the document. */
-export function DocumentFields({ legend, fields, document, change, children }: { legend: string; fields: readonly DocumentField[]; document: unknown; change: (next: unknown) => void; children?: ReactNode }) {
+export function DocumentFields({
+  legend,
+  fields,
+  document,
+  change,
+  children,
+}: {
+  legend: string;
+  fields: readonly DocumentField[];
+  document: unknown;
+  change: (next: unknown) => void;
+  children?: ReactNode;
+}) {
   return (
     <fieldset className="limit-fields">
       <legend className="muted">{legend}</legend>
@@ -18,9 +30,18 @@ export function DocumentFields({ legend, fields, document, change, children }: {
         <label key={path.join('.')}>
           {label}
           {scale === undefined ? (
-            <input value={String(valueAt(document, path) ?? '')} onChange={(event) => change(setAt(document, path, event.target.value === '' ? undefined : event.target.value))} />
+            <input
+              value={String(valueAt(document, path) ?? '')}
+              onChange={(event) =>
+                change(setAt(document, path, event.target.value === '' ? undefined : event.target.value))
+              }
+            />
           ) : (
-            <NumberInput value={valueAt(document, path)} scale={scale} onChange={(value) => change(setAt(document, path, value))} />
+            <NumberInput
+              value={valueAt(document, path)}
+              scale={scale}
+              onChange={(value) => change(setAt(document, path, value))}
+            />
           )}
         </label>
       ))}
@@ -29,10 +50,31 @@ export function DocumentFields({ legend, fields, document, change, children }: {
   );
 }
 
-/** A number that is typed: what is typed stays as it is while it means the same, so that `0.` can become `0.5`. What is no number is passed on, to be refused by name. */
-export function NumberInput({ value, scale = 1, label, onChange, ...rest }: Omit<InputHTMLAttributes<HTMLInputElement>, 'value' | 'onChange'> & { value: unknown; scale?: number; label?: string; onChange: (value: number | string | undefined) => void }) {
+/**
+ * A number that is typed: what is typed stays as it is while it means the same, so that `0.` can become `0.5`. What
+ * is no number is passed on, to be refused by name.
+ */
+export function NumberInput({
+  value,
+  scale = 1,
+  label,
+  onChange,
+  ...rest
+}: Omit<InputHTMLAttributes<HTMLInputElement>, 'value' | 'onChange'> & {
+  value: unknown;
+  scale?: number;
+  label?: string;
+  onChange: (value: number | string | undefined) => void;
+}) {
   const [typed, setTyped] = useState('');
-  const shown = numberOf(typed, scale) === value ? typed : typeof value === 'number' ? String(value / scale) : value === undefined ? '' : String(value);
+  const shown =
+    numberOf(typed, scale) === value
+      ? typed
+      : typeof value === 'number'
+        ? String(value / scale)
+        : value === undefined
+          ? ''
+          : String(value);
   return (
     <input
       {...rest}

@@ -23,11 +23,18 @@ export interface FieldFaults {
   readonly told: (path: string) => boolean;
 }
 
-/** Gives each fault to the field that is nearest to it: the one of its path, or of the longest path that it lies below. */
-export function faultsOfFields(faults: readonly { readonly path: string; readonly message: string }[], fields: readonly FormField[]): FieldFaults {
+/**
+ * Gives each fault to the field that is nearest to it: the one of its path, or of the longest path that it lies
+ * below.
+ */
+export function faultsOfFields(
+  faults: readonly { readonly path: string; readonly message: string }[],
+  fields: readonly FormField[],
+): FieldFaults {
   const pathOf = ({ tells, path }: FormField): string => (tells ?? path).join('.');
   const paths = fields.map(pathOf);
-  const nearest = (at: string): string | undefined => paths.filter((path) => at === path || at.startsWith(`${path}.`)).toSorted((a, b) => b.length - a.length)[0];
+  const nearest = (at: string): string | undefined =>
+    paths.filter((path) => at === path || at.startsWith(`${path}.`)).toSorted((a, b) => b.length - a.length)[0];
   return {
     of: (field) => faults.filter(({ path }) => nearest(path) === pathOf(field)).map(({ message }) => message),
     told: (at) => nearest(at) !== undefined,

@@ -14,7 +14,15 @@ const FIELDS: readonly { label: string; path: Path }[] = [
 ];
 
 /** The limits that are changed most often. An empty field is the plan's. */
-export function LimitFields({ document, effective, change }: { document: unknown; effective: Policy; change: (next: unknown) => void }) {
+export function LimitFields({
+  document,
+  effective,
+  change,
+}: {
+  document: unknown;
+  effective: Policy;
+  change: (next: unknown) => void;
+}) {
   const id = useId();
   return (
     <fieldset className="limit-fields">
@@ -26,7 +34,12 @@ export function LimitFields({ document, effective, change }: { document: unknown
         return (
           <label key={field} htmlFor={field}>
             {label}
-            <NumberInput id={field} value={own} placeholder={typeof inherited === 'number' ? `plan: ${inherited.toLocaleString('en-US')}` : 'no limit'} onChange={(value) => change(withValue(document, path, String(value ?? ''), effective))} />
+            <NumberInput
+              id={field}
+              value={own}
+              placeholder={typeof inherited === 'number' ? `plan: ${inherited.toLocaleString('en-US')}` : 'no limit'}
+              onChange={(value) => change(withValue(document, path, String(value ?? ''), effective))}
+            />
           </label>
         );
       })}
@@ -36,7 +49,13 @@ export function LimitFields({ document, effective, change }: { document: unknown
 
 /** What stands at a path of a document; places in a list are told by their number. */
 export function valueAt(document: unknown, path: readonly string[]): unknown {
-  return path.reduce<unknown>((value, name) => (typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined), document);
+  return path.reduce<unknown>(
+    (value, name) =>
+      typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+        ? (value as Record<string, unknown>)[name]
+        : undefined,
+    document,
+  );
 }
 
 /**
@@ -62,4 +81,5 @@ export function withValue(document: unknown, path: Path, text: string, effective
   return next;
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

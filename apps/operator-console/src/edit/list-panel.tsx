@@ -36,7 +36,21 @@ export interface ListPanelProps<R> {
 }
 
 /** A list with what can be done to it: its head, the form that is open, the rows or what to do first. */
-export function ListPanel<R>({ id, title, hint, tools, button, children, problem, rows, keyOf, empty, columns, actions, foot }: ListPanelProps<R>) {
+export function ListPanel<R>({
+  id,
+  title,
+  hint,
+  tools,
+  button,
+  children,
+  problem,
+  rows,
+  keyOf,
+  empty,
+  columns,
+  actions,
+  foot,
+}: ListPanelProps<R>) {
   return (
     <section className="panel" aria-labelledby={id}>
       <div className="section-head">

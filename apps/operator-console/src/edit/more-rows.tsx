@@ -1,6 +1,10 @@
 /** As much of an infinite query as is used. */
 export interface MoreRowsProps {
-  readonly query: { readonly hasNextPage: boolean; readonly isFetchingNextPage: boolean; readonly fetchNextPage: () => Promise<unknown> };
+  readonly query: {
+    readonly hasNextPage: boolean;
+    readonly isFetchingNextPage: boolean;
+    readonly fetchNextPage: () => Promise<unknown>;
+  };
   readonly noun: string;
 }
 

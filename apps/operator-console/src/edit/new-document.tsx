@@ -28,7 +28,8 @@ export function NewDocument({ noun, like, save, onMade, onCancel }: NewDocumentP
       try {
         await save(id.trim(), parsed.value);
       } catch (error) {
-        if (error instanceof ApiError && error.status === 412) throw new ApiError(412, `There is a ${noun} “${id.trim()}” already. Choose another id, or change that one.`);
+        if (error instanceof ApiError && error.status === 412)
+          throw new ApiError(412, `There is a ${noun} “${id.trim()}” already. Choose another id, or change that one.`);
         throw error;
       }
     },
@@ -61,7 +62,15 @@ export function NewDocument({ noun, like, save, onMade, onCancel }: NewDocumentP
         </label>
       </div>
       <label htmlFor={field}>The {noun}, as JSON</label>
-      <textarea id={field} className="mono" spellCheck={false} rows={16} value={text} aria-invalid={'problem' in parsed} onChange={(event) => setText(event.target.value)} />
+      <textarea
+        id={field}
+        className="mono"
+        spellCheck={false}
+        rows={16}
+        value={text}
+        aria-invalid={'problem' in parsed}
+        onChange={(event) => setText(event.target.value)}
+      />
       {'problem' in parsed && <p className="field-problem">{parsed.problem}</p>}
       <Problem error={making.error} />
       <div className="inline">

@@ -1,7 +1,16 @@
 import { ApiError } from '../api/operator-api.ts';
 
-/** Why something did not work, with the fields that are wrong where the control plane names them and no field tells it itself (`told`); nothing while all is well. */
-export function Problem({ error, told }: { error: Error | null | undefined; told?: ((path: string) => boolean) | undefined }) {
+/**
+ * Why something did not work, with the fields that are wrong where the control plane names them and no field tells
+ * it itself (`told`); nothing while all is well.
+ */
+export function Problem({
+  error,
+  told,
+}: {
+  error: Error | null | undefined;
+  told?: ((path: string) => boolean) | undefined;
+}) {
   if (error === null || error === undefined) return null;
   const all = error instanceof ApiError ? error.fields : [];
   const fields = all.filter(({ path }) => told?.(path) !== true);

@@ -20,7 +20,17 @@ export interface RowFormProps {
 }
 
 /** The frame of a form for one row: its fields, what somebody else changed meanwhile, what was refused, its buttons. */
-export function RowForm({ label, edit, verb, danger = false, note, told, blocked = false, onCancel, children }: RowFormProps) {
+export function RowForm({
+  label,
+  edit,
+  verb,
+  danger = false,
+  note,
+  told,
+  blocked = false,
+  onCancel,
+  children,
+}: RowFormProps) {
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     edit.submit();
@@ -30,7 +40,11 @@ export function RowForm({ label, edit, verb, danger = false, note, told, blocked
       {children}
       {edit.conflict === undefined ? <Problem error={edit.error} told={told} /> : <ConflictNotice {...edit.conflict} />}
       <div className="inline">
-        <button type="submit" className={danger ? 'danger' : 'primary'} disabled={edit.busy || blocked || edit.conflict !== undefined}>
+        <button
+          type="submit"
+          className={danger ? 'danger' : 'primary'}
+          disabled={edit.busy || blocked || edit.conflict !== undefined}
+        >
           {edit.busy ? 'Saving…' : verb}
         </button>
         <button type="button" onClick={onCancel}>

@@ -16,7 +16,13 @@ export function SureButton({ verb, name, onSure, disabled = false, refusal }: Su
   const [sure, setSure] = useState(false);
   if (!sure) {
     return (
-      <button type="button" disabled={disabled || refusal !== undefined} title={refusal} aria-label={`${verb} ${name}`} onClick={() => setSure(true)}>
+      <button
+        type="button"
+        disabled={disabled || refusal !== undefined}
+        title={refusal}
+        aria-label={`${verb} ${name}`}
+        onClick={() => setSure(true)}
+      >
         {verb}
       </button>
     );

@@ -15,7 +15,10 @@ export interface RowEditProps<T, D> {
   readonly save: (value: unknown, version: number | 'new') => Promise<void>;
   readonly reload: () => Promise<Versioned<T>>;
   readonly onSaved: (draft: D) => void;
-  /** The draft holds all that a row is: a version in which nothing of it differs is nobody's change, and is saved over. */
+  /**
+   * The draft holds all that a row is: a version in which nothing of it differs is nobody's change, and is saved
+   * over.
+   */
   readonly whole?: boolean;
   /** Said when a new row's name is taken. */
   readonly taken: (draft: D) => string;
@@ -34,14 +37,25 @@ export interface RowEdit<D> {
 }
 
 /** Edits a row under its version, or makes one that must not be there yet. */
-export function useRowEdit<T, D>({ row, draftOf, valueOf, shownOf = valueOf, save, reload, onSaved, whole = false, taken }: RowEditProps<T, D>): RowEdit<D> {
+export function useRowEdit<T, D>({
+  row,
+  draftOf,
+  valueOf,
+  shownOf = valueOf,
+  save,
+  reload,
+  onSaved,
+  whole = false,
+  taken,
+}: RowEditProps<T, D>): RowEdit<D> {
   const [base, setBase] = useState(row);
   const [draft, change] = useState(() => draftOf(row?.value));
   const readAgain = async (): Promise<Versioned<T>> => {
     try {
       return await reload();
     } catch (error) {
-      if (error instanceof ApiError && error.status === 404) throw new ApiError(404, 'It was deleted while you changed it. Nothing of yours was saved.');
+      if (error instanceof ApiError && error.status === 404)
+        throw new ApiError(404, 'It was deleted while you changed it. Nothing of yours was saved.');
       throw error;
     }
   };
@@ -53,7 +67,12 @@ export function useRowEdit<T, D>({ row, draftOf, valueOf, shownOf = valueOf, sav
         if (!(error instanceof ApiError) || error.status !== 412) throw error;
         if (base === undefined) throw new ApiError(409, taken(draft));
         const now = whole ? await readAgain() : undefined;
-        if (now === undefined || now.version === version || showDocument(draftOf(now.value)) !== showDocument(draftOf(base.value))) throw error;
+        if (
+          now === undefined ||
+          now.version === version ||
+          showDocument(draftOf(now.value)) !== showDocument(draftOf(base.value))
+        )
+          throw error;
         await save(value, now.version);
       }
     },

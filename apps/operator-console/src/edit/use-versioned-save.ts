@@ -11,7 +11,11 @@ export interface VersionedSave<T> {
 }
 
 /** Saves what a small form has made of a row under the row's version. */
-export function useVersionedSave<T>(props: { save: (value: unknown, version: number) => Promise<void>; reload: () => Promise<Versioned<T>>; onSaved: () => void }): VersionedSave<T> {
+export function useVersionedSave<T>(props: {
+  save: (value: unknown, version: number) => Promise<void>;
+  reload: () => Promise<Versioned<T>>;
+  onSaved: () => void;
+}): VersionedSave<T> {
   const [theirs, setTheirs] = useState<Versioned<T>>();
   const saving = useMutation({
     mutationFn: async ({ value, version }: { value: unknown; version: number }) => {

@@ -11,10 +11,18 @@ import { KillSwitchForm } from './kill-switch-form.tsx';
 
 /** What is switched off by hand, and for whom; set, changed and cleared here. */
 export function KillSwitchesPage({ api, picture }: { api: OperatorApi; picture: OperatorState }) {
-  const switches = useQuery({ queryKey: ['kill-switches'], queryFn: () => api.tables.list('kill-switches'), staleTime: 0, refetchInterval: 5_000 });
+  const switches = useQuery({
+    queryKey: ['kill-switches'],
+    queryFn: () => api.tables.list('kill-switches'),
+    staleTime: 0,
+    refetchInterval: 5_000,
+  });
   const [open, setOpen] = useState<Row<KillSwitch> | 'new'>();
   const refusal = useRefusal('operator');
-  const clear = useMutation({ mutationFn: ({ id, version }: Row<KillSwitch>) => api.tables.remove('kill-switches', id, version), onSettled: () => void switches.refetch() });
+  const clear = useMutation({
+    mutationFn: ({ id, version }: Row<KillSwitch>) => api.tables.remove('kill-switches', id, version),
+    onSettled: () => void switches.refetch(),
+  });
   const done = (): void => {
     setOpen(undefined);
     void switches.refetch();
@@ -25,7 +33,13 @@ export function KillSwitchesPage({ api, picture }: { api: OperatorApi; picture: 
       title="Kill switches"
       hint="what is switched off by hand; callers get a 503 with the message, and other providers take over where a policy names them"
       button={
-        <button type="button" className="danger" disabled={refusal !== undefined || open !== undefined} title={refusal} onClick={() => setOpen('new')}>
+        <button
+          type="button"
+          className="danger"
+          disabled={refusal !== undefined || open !== undefined}
+          title={refusal}
+          onClick={() => setOpen('new')}
+        >
           Switch something off
         </button>
       }
@@ -47,15 +61,36 @@ export function KillSwitchesPage({ api, picture }: { api: OperatorApi; picture: 
       ]}
       actions={(row) => (
         <>
-          <button type="button" disabled={refusal !== undefined || open !== undefined} title={refusal} aria-label={`Change ${row.id}`} onClick={() => setOpen(row)}>
+          <button
+            type="button"
+            disabled={refusal !== undefined || open !== undefined}
+            title={refusal}
+            aria-label={`Change ${row.id}`}
+            onClick={() => setOpen(row)}
+          >
             Change
           </button>
-          <SureButton verb="Switch on again:" name={offInWords(row.value)} refusal={refusal} disabled={clear.isPending} onSure={() => clear.mutate(row)} />
+          <SureButton
+            verb="Switch on again:"
+            name={offInWords(row.value)}
+            refusal={refusal}
+            disabled={clear.isPending}
+            onSure={() => clear.mutate(row)}
+          />
         </>
       )}
     >
       {refusal !== undefined && <p className="muted">{refusal}</p>}
-      {open !== undefined && <KillSwitchForm key={open === 'new' ? 'new' : open.id} api={api} picture={picture} row={open === 'new' ? undefined : open} onDone={done} onCancel={() => setOpen(undefined)} />}
+      {open !== undefined && (
+        <KillSwitchForm
+          key={open === 'new' ? 'new' : open.id}
+          api={api}
+          picture={picture}
+          row={open === 'new' ? undefined : open}
+          onDone={done}
+          onCancel={() => setOpen(undefined)}
+        />
+      )}
     </ListPanel>
   );
 }

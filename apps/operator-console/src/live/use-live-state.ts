@@ -41,6 +41,15 @@ export function useLiveState(api: OperatorApi): LiveState {
       stop();
     };
   }, [api, queries]);
-  const why = first.isError ? first.error.message : lost ? 'The live stream is broken; it is opened again by itself.' : silent ? 'Nothing has come for some seconds.' : undefined;
-  return { picture: first.data, lost: lost || silent || (first.isError && first.data === undefined) ? (why ?? '') : undefined };
+  const why = first.isError
+    ? first.error.message
+    : lost
+      ? 'The live stream is broken; it is opened again by itself.'
+      : silent
+        ? 'Nothing has come for some seconds.'
+        : undefined;
+  return {
+    picture: first.data,
+    lost: lost || silent || (first.isError && first.data === undefined) ? (why ?? '') : undefined,
+  };
 }

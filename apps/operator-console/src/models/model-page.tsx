@@ -18,7 +18,15 @@ const FIELDS: readonly DocumentField[] = [
   { label: 'quality tier, 0 to 10', path: ['tier'], scale: 1 },
 ];
 
-const ABILITIES = ['chat', 'embeddings', 'tools', 'images', 'json', 'reasoning', 'audio'] as const satisfies readonly ModelAbility[];
+const ABILITIES = [
+  'chat',
+  'embeddings',
+  'tools',
+  'images',
+  'json',
+  'reasoning',
+  'audio',
+] as const satisfies readonly ModelAbility[];
 
 /** One model of the catalogue: what it can, who has it at which price, what customers pay. */
 export function ModelPage({ api, id }: { api: OperatorApi; id: string }) {
@@ -72,7 +80,19 @@ function Abilities({ document, change }: { document: unknown; change: (next: unk
     <div role="group" aria-label="What it can" className="inline whole-row">
       {ABILITIES.map((ability) => (
         <label key={ability} className="inline">
-          <input type="checkbox" checked={own.includes(ability)} onChange={(event) => change(setAt(document, ['abilities'], event.target.checked ? [...own, ability] : own.filter((one) => one !== ability)))} />
+          <input
+            type="checkbox"
+            checked={own.includes(ability)}
+            onChange={(event) =>
+              change(
+                setAt(
+                  document,
+                  ['abilities'],
+                  event.target.checked ? [...own, ability] : own.filter((one) => one !== ability),
+                ),
+              )
+            }
+          />
           {ability}
         </label>
       ))}
@@ -83,7 +103,11 @@ function Abilities({ document, change }: { document: unknown; change: (next: unk
 function Summary({ api, row, onChanged }: { api: OperatorApi; row: Row<Model>; onChanged: () => void }) {
   const { id, displayName, contextTokens, maxOutputTokens, tier, retirement } = row.value;
   const refusal = useRefusal('admin');
-  const remove = useRemoval({ remove: () => api.tables.remove('models', id, row.version), reload: onChanged, onGone: () => go('/models') });
+  const remove = useRemoval({
+    remove: () => api.tables.remove('models', id, row.version),
+    reload: onChanged,
+    onGone: () => go('/models'),
+  });
   return (
     <section className="panel" aria-labelledby="model">
       <div className="section-head">
@@ -101,7 +125,8 @@ function Summary({ api, row, onChanged }: { api: OperatorApi; row: Row<Model>; o
         <SureButton verb="Delete" name={displayName} refusal={refusal} disabled={remove.busy} onSure={remove.sure} />
       </div>
       <p className="num">
-        Takes {formatCount(contextTokens)} tokens, answers with {formatCount(maxOutputTokens)} at most. Quality tier {tier}.
+        Takes {formatCount(contextTokens)} tokens, answers with {formatCount(maxOutputTokens)} at most. Quality tier{' '}
+        {tier}.
       </p>
       <Problem error={remove.error} />
     </section>
@@ -135,8 +160,20 @@ function Offers({ model }: { model: Model }) {
                 <td>
                   <code>{offer.providerModel}</code>
                 </td>
-                <td className="num">{offer.price === undefined ? <span className="muted">not known</span> : formatPerMillion(offer.price.inputPicoUsd)}</td>
-                <td className="num">{offer.price === undefined ? <span className="muted">not known</span> : formatPerMillion(offer.price.outputPicoUsd)}</td>
+                <td className="num">
+                  {offer.price === undefined ? (
+                    <span className="muted">not known</span>
+                  ) : (
+                    formatPerMillion(offer.price.inputPicoUsd)
+                  )}
+                </td>
+                <td className="num">
+                  {offer.price === undefined ? (
+                    <span className="muted">not known</span>
+                  ) : (
+                    formatPerMillion(offer.price.outputPicoUsd)
+                  )}
+                </td>
               </tr>
             ))}
           </tbody>
@@ -173,8 +210,20 @@ function BilledPrices({ api, id }: { api: OperatorApi; id: string }) {
                   <th scope="row" className="row-name">
                     <Link to={`/plans/${encodeURIComponent(plan)}`}>{value.displayName}</Link>
                   </th>
-                  <td className="num">{price === undefined ? <span className="muted">no price</span> : formatPerMillion(price.inputPicoUsd)}</td>
-                  <td className="num">{price === undefined ? <span className="muted">no price</span> : formatPerMillion(price.outputPicoUsd)}</td>
+                  <td className="num">
+                    {price === undefined ? (
+                      <span className="muted">no price</span>
+                    ) : (
+                      formatPerMillion(price.inputPicoUsd)
+                    )}
+                  </td>
+                  <td className="num">
+                    {price === undefined ? (
+                      <span className="muted">no price</span>
+                    ) : (
+                      formatPerMillion(price.outputPicoUsd)
+                    )}
+                  </td>
                 </tr>
               );
             })}

@@ -19,7 +19,12 @@ export function ModelsPage({ api, picture }: { api: OperatorApi; picture: Operat
       title="Models"
       hint="the catalogue: what customers may ask for, who has it, and what we pay there for a million tokens"
       button={
-        <button type="button" disabled={refusal !== undefined || models.data === undefined || making} title={refusal} onClick={() => setMaking(true)}>
+        <button
+          type="button"
+          disabled={refusal !== undefined || models.data === undefined || making}
+          title={refusal}
+          onClick={() => setMaking(true)}
+        >
           New model
         </button>
       }
@@ -28,7 +33,8 @@ export function ModelsPage({ api, picture }: { api: OperatorApi; picture: Operat
       keyOf={({ id }) => id}
       empty={
         <>
-          The catalogue is empty. A model needs a provider that has it: <Link to="/providers">add one</Link> first, then “New model”.
+          The catalogue is empty. A model needs a provider that has it: <Link to="/providers">add one</Link> first, then
+          “New model”.
         </>
       }
       columns={[
@@ -36,7 +42,12 @@ export function ModelsPage({ api, picture }: { api: OperatorApi; picture: Operat
           head: 'model',
           cell: ({ value }) => (
             <>
-              <Link to={`/models/${encodeURIComponent(value.id)}`}>{value.displayName}</Link> {value.retirement !== undefined && <Badge tone="warn">retires {new Date(value.retirement.at).toLocaleDateString('en-GB', { dateStyle: 'medium' })}</Badge>}
+              <Link to={`/models/${encodeURIComponent(value.id)}`}>{value.displayName}</Link>{' '}
+              {value.retirement !== undefined && (
+                <Badge tone="warn">
+                  retires {new Date(value.retirement.at).toLocaleDateString('en-GB', { dateStyle: 'medium' })}
+                </Badge>
+              )}
               <span className="muted small block">{value.id}</span>
             </>
           ),
@@ -50,7 +61,10 @@ export function ModelsPage({ api, picture }: { api: OperatorApi; picture: Operat
       {making && models.data !== undefined && (
         <NewDocument
           noun="model"
-          like={{ ...Object.fromEntries(models.data.map(({ id, value: { id: _own, ...rest } }) => [id, rest])), [EMPTY]: newModel(picture.providers[0]?.provider) }}
+          like={{
+            ...Object.fromEntries(models.data.map(({ id, value: { id: _own, ...rest } }) => [id, rest])),
+            [EMPTY]: newModel(picture.providers[0]?.provider),
+          }}
           save={(id, value) => api.tables.put('models', id, value, 'new')}
           onMade={(id) => go(`/models/${encodeURIComponent(id)}`)}
           onCancel={() => setMaking(false)}
@@ -77,7 +91,11 @@ function Offers({ offers }: Pick<Model, 'offers'>) {
       {offers.map(({ provider, providerModel, price }) => (
         <li key={`${provider} ${providerModel}`}>
           <Link to={`/providers/${encodeURIComponent(provider)}`}>{provider}</Link>{' '}
-          {price === undefined ? <span className="muted">price not known</span> : `${formatPerMillion(price.inputPicoUsd)} / ${formatPerMillion(price.outputPicoUsd)}`}
+          {price === undefined ? (
+            <span className="muted">price not known</span>
+          ) : (
+            `${formatPerMillion(price.inputPicoUsd)} / ${formatPerMillion(price.outputPicoUsd)}`
+          )}
         </li>
       ))}
     </ul>

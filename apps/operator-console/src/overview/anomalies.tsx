@@ -22,7 +22,9 @@ export function Anomalies({ picture }: { picture: OperatorState }) {
           ))}
         </ol>
       )}
-      {picture.anomalies.length > SHOWN && <p className="muted small">{picture.anomalies.length - SHOWN} older ones are not shown.</p>}
+      {picture.anomalies.length > SHOWN && (
+        <p className="muted small">{picture.anomalies.length - SHOWN} older ones are not shown.</p>
+      )}
     </section>
   );
 }

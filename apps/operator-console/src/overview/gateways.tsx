@@ -36,20 +36,34 @@ export function Gateways({ picture }: { picture: OperatorState }) {
               {picture.gateways.map((gateway) => (
                 <tr key={gateway.gateway_id}>
                   <th scope="row" className="row-name">
-                    {gateway.gateway_id} <Badge tone={gateway.live ? (gateway.state === 'serving' ? 'good' : 'warn') : 'bad'}>{gateway.live ? gateway.state : 'silent'}</Badge>
+                    {gateway.gateway_id}{' '}
+                    <Badge tone={gateway.live ? (gateway.state === 'serving' ? 'good' : 'warn') : 'bad'}>
+                      {gateway.live ? gateway.state : 'silent'}
+                    </Badge>
                     <span className="muted small block num">
-                      process {gateway.pid}, {formatDuration(Math.max(0, Date.parse(picture.at) - gateway.started_at_ms))} old
+                      process {gateway.pid},{' '}
+                      {formatDuration(Math.max(0, Date.parse(picture.at) - gateway.started_at_ms))} old
                     </span>
                   </th>
                   <td className="num-left">{configuration(gateway, picture.config_version)}</td>
                   <td className="num">{gateway.in_flight}</td>
                   <td className="num-left">
-                    {gateway.outbox.pending === 0 ? 'empty' : `${gateway.outbox.pending.toLocaleString('en-US')} waiting`}{' '}
+                    {gateway.outbox.pending === 0
+                      ? 'empty'
+                      : `${gateway.outbox.pending.toLocaleString('en-US')} waiting`}{' '}
                     {gateway.outbox.pending > 0 && gateway.outbox.oldest_age_ms >= LATE_RECORDS_MS && (
-                      <Badge tone={gateway.outbox.oldest_age_ms > OLD_RECORDS_MS ? 'bad' : 'warn'}>oldest {formatDuration(gateway.outbox.oldest_age_ms)}</Badge>
+                      <Badge tone={gateway.outbox.oldest_age_ms > OLD_RECORDS_MS ? 'bad' : 'warn'}>
+                        oldest {formatDuration(gateway.outbox.oldest_age_ms)}
+                      </Badge>
                     )}
                   </td>
-                  <td>{gateway.store === 'valkey_local_share' ? <Badge tone="warn">{STORE[gateway.store]}</Badge> : STORE[gateway.store]}</td>
+                  <td>
+                    {gateway.store === 'valkey_local_share' ? (
+                      <Badge tone="warn">{STORE[gateway.store]}</Badge>
+                    ) : (
+                      STORE[gateway.store]
+                    )}
+                  </td>
                   <td className="num">{formatBytes(gateway.rss_bytes)}</td>
                 </tr>
               ))}

@@ -17,7 +17,9 @@ export function Overview({ api, picture, still }: { api: OperatorApi; picture: O
       {/* A picture that stands still says nothing of now. */}
       {!still && <Problems problems={picture.problems} />}
       <KillSwitchNotice api={api} />
-      {open.length > 0 && <ChaosReports api={api} reports={open} now={Date.parse(picture.at)} title="Broken on purpose" />}
+      {open.length > 0 && (
+        <ChaosReports api={api} reports={open} now={Date.parse(picture.at)} title="Broken on purpose" />
+      )}
       <Tenants picture={picture} />
       <div className="columns">
         <div className="stacked">

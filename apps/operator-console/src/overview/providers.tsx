@@ -58,17 +58,31 @@ function ProviderRow({ provider }: { provider: Provider }) {
           <span className="muted">no calls</span>
         ) : (
           <>
-            {figures.failed > 0 && <Badge tone="bad">{percent(figures.failed, figures.attempts)}</Badge>} <span className={figures.failed > 0 ? 'muted' : ''}>{figures.failed > 0 ? `of ${figures.attempts}` : `0 of ${figures.attempts}`}</span>
+            {figures.failed > 0 && <Badge tone="bad">{percent(figures.failed, figures.attempts)}</Badge>}{' '}
+            <span className={figures.failed > 0 ? 'muted' : ''}>
+              {figures.failed > 0 ? `of ${figures.attempts}` : `0 of ${figures.attempts}`}
+            </span>
           </>
         )}
       </td>
-      <td className="num">{figures.answered === 0 ? <span className="muted">–</span> : `${Math.round(figures.ttfb_ms_mean)} ms`}</td>
+      <td className="num">
+        {figures.answered === 0 ? <span className="muted">–</span> : `${Math.round(figures.ttfb_ms_mean)} ms`}
+      </td>
       <td className="slots">
         {provider.pools.length === 0 && <span className="muted">–</span>}
         {provider.pools.map((pool) => (
           <div key={`${pool.gateway_id} ${pool.credential}`}>
-            <Meter label={`slots of ${pool.credential} in use`} value={pool.in_use} max={pool.slots} text={`${pool.in_use}/${pool.slots}`} />
-            {pool.state !== 'ok' && <Badge tone={pool.state === 'cooldown' ? 'warn' : 'bad'}>{pool.state === 'cooldown' ? 'rests' : 'account refused'}</Badge>}
+            <Meter
+              label={`slots of ${pool.credential} in use`}
+              value={pool.in_use}
+              max={pool.slots}
+              text={`${pool.in_use}/${pool.slots}`}
+            />
+            {pool.state !== 'ok' && (
+              <Badge tone={pool.state === 'cooldown' ? 'warn' : 'bad'}>
+                {pool.state === 'cooldown' ? 'rests' : 'account refused'}
+              </Badge>
+            )}
           </div>
         ))}
       </td>
@@ -87,7 +101,10 @@ export function BreakerSummary({ provider }: { provider: Pick<Provider, 'breaker
     <span className="stack">
       {notClosed.map((breaker) => (
         <span key={`${breaker.gateway_id} ${breaker.model}`}>
-          <Badge tone={breaker.state === 'open' ? 'bad' : 'warn'}>{breaker.state === 'open' ? 'open' : 'half open'}</Badge> <span className="small">{breaker.model}</span>
+          <Badge tone={breaker.state === 'open' ? 'bad' : 'warn'}>
+            {breaker.state === 'open' ? 'open' : 'half open'}
+          </Badge>{' '}
+          <span className="small">{breaker.model}</span>
         </span>
       ))}
       {closed > 0 && (
@@ -107,4 +124,5 @@ export function queuedByTier({ pools }: Pick<Provider, 'pools'>): string {
   return words.length === 0 ? 'none' : words.join(', ');
 }
 
-export const percent = (part: number, whole: number): string => (whole === 0 ? '0 %' : `${Math.round((part / whole) * 100)} %`);
+export const percent = (part: number, whole: number): string =>
+  whole === 0 ? '0 %' : `${Math.round((part / whole) * 100)} %`;

@@ -40,8 +40,16 @@ export function Queues({ api, picture }: { api: OperatorApi; picture: OperatorSt
                     ) : (
                       <span className="inline">
                         <Badge tone="bad">{queue.depth}</Badge>
-                        {queue.oldest_age_s !== null && <span className="muted">for {formatDuration(queue.oldest_age_s * 1000)}</span>}
-                        <button type="button" disabled={redrive.isPending || refusal !== undefined} title={refusal} onClick={() => redrive.mutate(queue.queue)} aria-label={`Redrive ${queue.queue}`}>
+                        {queue.oldest_age_s !== null && (
+                          <span className="muted">for {formatDuration(queue.oldest_age_s * 1000)}</span>
+                        )}
+                        <button
+                          type="button"
+                          disabled={redrive.isPending || refusal !== undefined}
+                          title={refusal}
+                          onClick={() => redrive.mutate(queue.queue)}
+                          aria-label={`Redrive ${queue.queue}`}
+                        >
                           Redrive
                         </button>
                       </span>
@@ -55,7 +63,8 @@ export function Queues({ api, picture }: { api: OperatorApi; picture: OperatorSt
       )}
       {redrive.data !== undefined && !redrive.isError && (
         <p className="notice info" role="status">
-          {redrive.data.queue}: {redrive.data.moved} moved back{redrive.data.refused > 0 && `, ${redrive.data.refused} not taken`}
+          {redrive.data.queue}: {redrive.data.moved} moved back
+          {redrive.data.refused > 0 && `, ${redrive.data.refused} not taken`}
           {redrive.data.finished ? '.' : ', more are left: press again.'} A message that fails again returns.
         </p>
       )}

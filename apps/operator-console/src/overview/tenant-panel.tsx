@@ -10,7 +10,9 @@ const RECENT_S = 10;
 export function TenantPanel({ tenant, max }: { tenant: Tenant; max: number }) {
   const totals = groupCounts(tenant.totals);
   const recent = tenant.seconds.slice(-RECENT_S);
-  const perSecond = recent.reduce((sum, second) => sum + Object.values(groupCounts(second.outcomes)).reduce((a, b) => a + b, 0), 0) / Math.max(1, recent.length);
+  const perSecond =
+    recent.reduce((sum, second) => sum + Object.values(groupCounts(second.outcomes)).reduce((a, b) => a + b, 0), 0) /
+    Math.max(1, recent.length);
   const longestWait = recent.reduce((longest, second) => Math.max(longest, second.queue_ms_max), 0);
   const { concurrency } = tenant.limits;
   const limit = limitOf(tenant);
@@ -53,7 +55,8 @@ export function limitOf({ limits: { requests } }: Pick<Tenant, 'limits'>): numbe
 export function Standing({ tenant }: { tenant: Tenant }) {
   const recent = groupCounts(
     tenant.seconds.slice(-RECENT_S).reduce<Tenant['totals']>((sums, { outcomes }) => {
-      for (const [outcome, count] of Object.entries(outcomes) as [keyof Tenant['totals'], number][]) sums[outcome] = (sums[outcome] ?? 0) + count;
+      for (const [outcome, count] of Object.entries(outcomes) as [keyof Tenant['totals'], number][])
+        sums[outcome] = (sums[outcome] ?? 0) + count;
       return sums;
     }, {}),
   );

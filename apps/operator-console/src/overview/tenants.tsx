@@ -28,7 +28,10 @@ const LEAST = 10;
 
 /** A round number above the tenant's greatest second. */
 export function scaleOf({ seconds }: Pick<OperatorState['tenants'][number], 'seconds'>): number {
-  const greatest = Math.max(LEAST, ...seconds.map(({ outcomes }) => Object.values(groupCounts(outcomes)).reduce((total, count) => total + count, 0)));
+  const greatest = Math.max(
+    LEAST,
+    ...seconds.map(({ outcomes }) => Object.values(groupCounts(outcomes)).reduce((total, count) => total + count, 0)),
+  );
   const step = 10 ** Math.floor(Math.log10(greatest));
   return [1, 2, 5, 10].map((factor) => factor * step).find((round) => round >= greatest) ?? greatest;
 }

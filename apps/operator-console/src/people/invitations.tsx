@@ -21,13 +21,27 @@ export function Invitations({ api }: { api: OperatorApi }) {
       columns={[
         { head: 'e-mail address', cell: ({ email }) => email },
         { head: 'role', cell: ({ role, workspace }) => `${role} of ${workspace}` },
-        { head: 'until', figures: 'left', cell: ({ expires_at }) => new Date(expires_at).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' }) },
+        {
+          head: 'until',
+          figures: 'left',
+          cell: ({ expires_at }) =>
+            new Date(expires_at).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' }),
+        },
       ]}
-      actions={({ id, email }) => <SureButton verb="Take back" name={`the invitation of ${email}`} refusal={refusal} disabled={takeBack.isPending} onSure={() => takeBack.mutate(id)} />}
+      actions={({ id, email }) => (
+        <SureButton
+          verb="Take back"
+          name={`the invitation of ${email}`}
+          refusal={refusal}
+          disabled={takeBack.isPending}
+          onSure={() => takeBack.mutate(id)}
+        />
+      )}
       foot={
         invitations.data?.next_cursor != null && (
           <p className="muted">
-            There are more than {invitations.data.rows.length}; take-backs of the others by the API: <code>GET /api/invitations</code>
+            There are more than {invitations.data.rows.length}; take-backs of the others by the API:{' '}
+            <code>GET /api/invitations</code>
           </p>
         )
       }

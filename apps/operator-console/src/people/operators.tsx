@@ -22,7 +22,10 @@ export function Operators({ api }: { api: OperatorApi }) {
   const accounts = useQuery({ queryKey: ['operators'], queryFn: api.people.operators, staleTime: 0 });
   const [open, setOpen] = useState<OperatorRow | 'new'>();
   const { user } = useContext(SessionContext);
-  const remove = useMutation({ mutationFn: ({ id, version }: OperatorRow) => api.people.removeOperator(id, version), onSettled: () => void accounts.refetch() });
+  const remove = useMutation({
+    mutationFn: ({ id, version }: OperatorRow) => api.people.removeOperator(id, version),
+    onSettled: () => void accounts.refetch(),
+  });
   const done = (): void => {
     setOpen(undefined);
     void accounts.refetch();
@@ -58,11 +61,20 @@ export function Operators({ api }: { api: OperatorApi }) {
             </>
           ),
         },
-        { head: 'since', figures: 'left', cell: ({ value }) => new Date(value.createdAt).toLocaleDateString('en-GB', { dateStyle: 'medium' }) },
+        {
+          head: 'since',
+          figures: 'left',
+          cell: ({ value }) => new Date(value.createdAt).toLocaleDateString('en-GB', { dateStyle: 'medium' }),
+        },
       ]}
       actions={(row) => (
         <>
-          <button type="button" disabled={open !== undefined} aria-label={`Change ${row.id}`} onClick={() => setOpen(row)}>
+          <button
+            type="button"
+            disabled={open !== undefined}
+            aria-label={`Change ${row.id}`}
+            onClick={() => setOpen(row)}
+          >
             Change
           </button>
           <SureButton verb="Remove" name={row.id} disabled={remove.isPending} onSure={() => remove.mutate(row)} />
@@ -70,7 +82,16 @@ export function Operators({ api }: { api: OperatorApi }) {
       )}
     >
       {open === 'new' && <NewOperator api={api} onDone={done} onCancel={() => setOpen(undefined)} />}
-      {open !== undefined && open !== 'new' && <ChangeOperator key={open.id} api={api} row={open} reload={async () => (await accounts.refetch()).data ?? []} onDone={done} onCancel={() => setOpen(undefined)} />}
+      {open !== undefined && open !== 'new' && (
+        <ChangeOperator
+          key={open.id}
+          api={api}
+          row={open}
+          reload={async () => (await accounts.refetch()).data ?? []}
+          onDone={done}
+          onCancel={() => setOpen(undefined)}
+        />
+      )}
     </ListPanel>
   );
 }
@@ -80,7 +101,11 @@ function NewOperator({ api, onDone, onCancel }: { api: OperatorApi; onDone: () =
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
-    add.mutate({ name: String(form.get('name')), role: String(form.get('role')) as OperatorRole, password: String(form.get('password')) });
+    add.mutate({
+      name: String(form.get('name')),
+      role: String(form.get('role')) as OperatorRole,
+      password: String(form.get('password')),
+    });
   };
   return (
     <form className="editor card" onSubmit={submit} aria-label="A new operator">
@@ -110,7 +135,19 @@ function NewOperator({ api, onDone, onCancel }: { api: OperatorApi; onDone: () =
 
 type Draft = { readonly role: OperatorRole; readonly enabled: boolean; readonly password: string };
 
-function ChangeOperator({ api, row, reload, onDone, onCancel }: { api: OperatorApi; row: OperatorRow; reload: () => Promise<readonly OperatorRow[]>; onDone: () => void; onCancel: () => void }) {
+function ChangeOperator({
+  api,
+  row,
+  reload,
+  onDone,
+  onCancel,
+}: {
+  api: OperatorApi;
+  row: OperatorRow;
+  reload: () => Promise<readonly OperatorRow[]>;
+  onDone: () => void;
+  onCancel: () => void;
+}) {
   const edit = useRowEdit<OperatorRow['value'], Draft>({
     row,
     draftOf: (value) => ({ role: value?.role ?? 'viewer', enabled: value?.enabled ?? true, password: '' }),
@@ -135,14 +172,23 @@ function ChangeOperator({ api, row, reload, onDone, onCancel }: { api: OperatorA
         <RoleSelect value={draft.role} onChange={(role) => change({ ...draft, role })} />
         <label>
           Sign-in
-          <select value={String(draft.enabled)} onChange={(event) => change({ ...draft, enabled: event.target.value === 'true' })}>
+          <select
+            value={String(draft.enabled)}
+            onChange={(event) => change({ ...draft, enabled: event.target.value === 'true' })}
+          >
             <option value="true">allowed</option>
             <option value="false">disabled</option>
           </select>
         </label>
         <label>
           New password, if any
-          <input type="password" minLength={12} autoComplete="new-password" value={draft.password} onChange={(event) => change({ ...draft, password: event.target.value })} />
+          <input
+            type="password"
+            minLength={12}
+            autoComplete="new-password"
+            value={draft.password}
+            onChange={(event) => change({ ...draft, password: event.target.value })}
+          />
         </label>
       </div>
     </RowForm>
@@ -151,11 +197,24 @@ function ChangeOperator({ api, row, reload, onDone, onCancel }: { api: OperatorA
 
 const shownOf = ({ role, enabled }: Draft): Omit<Draft, 'password'> => ({ role, enabled });
 
-function RoleSelect({ value, defaultValue, onChange }: { value?: OperatorRole; defaultValue?: OperatorRole; onChange?: (role: OperatorRole) => void }) {
+function RoleSelect({
+  value,
+  defaultValue,
+  onChange,
+}: {
+  value?: OperatorRole;
+  defaultValue?: OperatorRole;
+  onChange?: (role: OperatorRole) => void;
+}) {
   return (
     <label>
       Role
-      <select name="role" value={value} defaultValue={defaultValue} onChange={(event) => onChange?.(event.target.value as OperatorRole)}>
+      <select
+        name="role"
+        value={value}
+        defaultValue={defaultValue}
+        onChange={(event) => onChange?.(event.target.value as OperatorRole)}
+      >
         {ROLES.map(({ id, may }) => (
           <option key={id} value={id}>
             {id}: {may}

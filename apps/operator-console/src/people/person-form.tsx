@@ -22,27 +22,51 @@ export function PersonForm({ api, row, workspaces, onDone, onCancel }: PersonFor
   const edit = useRowEdit<PersonRow['value'], Draft>({
     row,
     draftOf: (value) => ({ email: value?.email ?? '', password: '', roles: { ...value?.roles } }),
-    valueOf: ({ email, password, roles }) => ({ ...(row === undefined ? { email: email.trim() } : {}), ...(password === '' ? {} : { password }), roles }),
+    valueOf: ({ email, password, roles }) => ({
+      ...(row === undefined ? { email: email.trim() } : {}),
+      ...(password === '' ? {} : { password }),
+      roles,
+    }),
     shownOf: ({ roles }) => roles,
-    save: (value, version) => (version === 'new' ? api.people.addPerson(value) : api.people.changePerson(row?.id ?? '', value, version)),
+    save: (value, version) =>
+      version === 'new' ? api.people.addPerson(value) : api.people.changePerson(row?.id ?? '', value, version),
     reload: () => api.people.person(row?.id ?? ''),
     onSaved: onDone,
     taken: () => 'There is somebody with this e-mail address.',
   });
   const { draft, change } = edit;
   return (
-    <RowForm label={row?.value.email ?? 'A new person'} edit={edit} verb={row === undefined ? 'Add the person' : 'Save'} onCancel={onCancel}>
+    <RowForm
+      label={row?.value.email ?? 'A new person'}
+      edit={edit}
+      verb={row === undefined ? 'Add the person' : 'Save'}
+      onCancel={onCancel}
+    >
       {row !== undefined && <strong>{row.value.email}</strong>}
       <div className="limit-fields plain">
         {row === undefined && (
           <label>
             E-mail address
-            <input type="email" value={draft.email} onChange={(event) => change({ ...draft, email: event.target.value })} required autoFocus autoComplete="off" />
+            <input
+              type="email"
+              value={draft.email}
+              onChange={(event) => change({ ...draft, email: event.target.value })}
+              required
+              autoFocus
+              autoComplete="off"
+            />
           </label>
         )}
         <label>
           {row === undefined ? 'Password, 12 characters at least' : 'New password, if any'}
-          <input type="password" value={draft.password} onChange={(event) => change({ ...draft, password: event.target.value })} minLength={12} required={row === undefined} autoComplete="new-password" />
+          <input
+            type="password"
+            value={draft.password}
+            onChange={(event) => change({ ...draft, password: event.target.value })}
+            minLength={12}
+            required={row === undefined}
+            autoComplete="new-password"
+          />
         </label>
       </div>
       <RoleFields roles={draft.roles} workspaces={workspaces} onChange={(roles) => change({ ...draft, roles })} />
@@ -52,7 +76,15 @@ export function PersonForm({ api, row, workspaces, onDone, onCancel }: PersonFor
 
 type Draft = { readonly email: string; readonly password: string; readonly roles: Record<string, Role> };
 
-function RoleFields({ roles, workspaces, onChange }: { roles: Record<string, Role>; workspaces: readonly string[]; onChange: (roles: Record<string, Role>) => void }) {
+function RoleFields({
+  roles,
+  workspaces,
+  onChange,
+}: {
+  roles: Record<string, Role>;
+  workspaces: readonly string[];
+  onChange: (roles: Record<string, Role>) => void;
+}) {
   const list = useId();
   const [slug, setSlug] = useState('');
   const free = workspaces.filter((one) => !Object.hasOwn(roles, one));
@@ -74,13 +106,25 @@ function RoleFields({ roles, workspaces, onChange }: { roles: Record<string, Rol
               ))}
             </select>
           </label>
-          <button type="button" className="quiet" aria-label={`Remove the role in ${workspace}`} onClick={() => onChange(Object.fromEntries(Object.entries(roles).filter(([one]) => one !== workspace)))}>
+          <button
+            type="button"
+            className="quiet"
+            aria-label={`Remove the role in ${workspace}`}
+            onClick={() => onChange(Object.fromEntries(Object.entries(roles).filter(([one]) => one !== workspace)))}
+          >
             Remove
           </button>
         </span>
       ))}
       <span className="inline">
-        <input value={slug} onChange={(event) => setSlug(event.target.value)} list={list} placeholder="another workspace" aria-label="Another workspace" spellCheck={false} />
+        <input
+          value={slug}
+          onChange={(event) => setSlug(event.target.value)}
+          list={list}
+          placeholder="another workspace"
+          aria-label="Another workspace"
+          spellCheck={false}
+        />
         <datalist id={list}>
           {free.map((one) => (
             <option key={one} value={one} />

@@ -21,7 +21,10 @@ export function Persons({ api, picture }: { api: OperatorApi; picture: OperatorS
     getNextPageParam: (last) => last.next_cursor ?? undefined,
     staleTime: 0,
   });
-  const remove = useMutation({ mutationFn: ({ id, version }: PersonRow) => api.people.removePerson(id, version), onSettled: () => void people.refetch() });
+  const remove = useMutation({
+    mutationFn: ({ id, version }: PersonRow) => api.people.removePerson(id, version),
+    onSettled: () => void people.refetch(),
+  });
   const workspaces = picture.tenants.flatMap((tenant) => tenant.workspaces);
   const rows = people.data?.pages.flatMap((page) => page.rows);
   const search = (event: FormEvent<HTMLFormElement>): void => {
@@ -39,7 +42,12 @@ export function Persons({ api, picture }: { api: OperatorApi; picture: OperatorS
       title="Customers' people"
       tools={
         <form className="inline" onSubmit={search}>
-          <input name="q" placeholder="part of an e-mail address" aria-label="Part of an e-mail address" maxLength={100} />
+          <input
+            name="q"
+            placeholder="part of an e-mail address"
+            aria-label="Part of an e-mail address"
+            maxLength={100}
+          />
           <select name="workspace" aria-label="Workspace">
             <option value="">every workspace</option>
             {workspaces.map((slug) => (
@@ -50,7 +58,12 @@ export function Persons({ api, picture }: { api: OperatorApi; picture: OperatorS
         </form>
       }
       button={
-        <button type="button" disabled={refusal !== undefined || open !== undefined} title={refusal} onClick={() => setOpen('new')}>
+        <button
+          type="button"
+          disabled={refusal !== undefined || open !== undefined}
+          title={refusal}
+          onClick={() => setOpen('new')}
+        >
           New person
         </button>
       }
@@ -64,15 +77,36 @@ export function Persons({ api, picture }: { api: OperatorApi; picture: OperatorS
       ]}
       actions={(row) => (
         <>
-          <button type="button" disabled={refusal !== undefined || open !== undefined} title={refusal} aria-label={`Change ${row.value.email}`} onClick={() => setOpen(row)}>
+          <button
+            type="button"
+            disabled={refusal !== undefined || open !== undefined}
+            title={refusal}
+            aria-label={`Change ${row.value.email}`}
+            onClick={() => setOpen(row)}
+          >
             Change
           </button>
-          <SureButton verb="Remove" name={row.value.email} refusal={refusal} disabled={remove.isPending} onSure={() => remove.mutate(row)} />
+          <SureButton
+            verb="Remove"
+            name={row.value.email}
+            refusal={refusal}
+            disabled={remove.isPending}
+            onSure={() => remove.mutate(row)}
+          />
         </>
       )}
       foot={<MoreRows query={people} noun="people" />}
     >
-      {open !== undefined && <PersonForm key={open === 'new' ? 'new' : open.id} api={api} row={open === 'new' ? undefined : open} workspaces={workspaces} onDone={done} onCancel={() => setOpen(undefined)} />}
+      {open !== undefined && (
+        <PersonForm
+          key={open === 'new' ? 'new' : open.id}
+          api={api}
+          row={open === 'new' ? undefined : open}
+          workspaces={workspaces}
+          onDone={done}
+          onCancel={() => setOpen(undefined)}
+        />
+      )}
     </ListPanel>
   );
 }

@@ -51,21 +51,42 @@ export function PlanPage({ api, picture, id }: { api: OperatorApi; picture: Oper
             label="The plan without its prices"
             loaded={terms(plan.data)}
             reload={async () => terms(await reload())}
-            // The prices are those of the version that is replaced; if that is not the newest, the control plane refuses.
-            save={async (value, version) => api.tables.put('plans', id, { ...(value as object), priceBook: (await api.tables.get('plans', id)).value.priceBook }, version)}
+            // The prices are those of the version that is replaced; if that is not the newest, the control plane
+            // refuses.
+            save={async (value, version) =>
+              api.tables.put(
+                'plans',
+                id,
+                { ...(value as object), priceBook: (await api.tables.get('plans', id)).value.priceBook },
+                version,
+              )
+            }
             onSaved={() => undefined}
             needs="admin"
-            fields={(document, change) => <DocumentFields legend="Terms; without the last two no further tokens are sold" fields={FIELDS} document={document} change={change} />}
+            fields={(document, change) => (
+              <DocumentFields
+                legend="Terms; without the last two no further tokens are sold"
+                fields={FIELDS}
+                document={document}
+                change={change}
+              />
+            )}
           />
         </section>
         <section className="panel" aria-labelledby="prices">
           <div className="section-head">
             <h2 id="prices">Prices</h2>
             <span className="muted num">
-              book {plan.data.value.priceBook.version}, since {new Date(plan.data.value.priceBook.effectiveFrom).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' })}
+              book {plan.data.value.priceBook.version}, since{' '}
+              {new Date(plan.data.value.priceBook.effectiveFrom).toLocaleString('en-GB', {
+                dateStyle: 'medium',
+                timeStyle: 'short',
+              })}
             </span>
           </div>
-          <p className="muted">What customers are billed. Saving makes a new book; calls that were billed keep theirs.</p>
+          <p className="muted">
+            What customers are billed. Saving makes a new book; calls that were billed keep theirs.
+          </p>
           <DocumentEditor
             label="Picodollars a token"
             loaded={prices(plan.data)}
@@ -81,13 +102,33 @@ export function PlanPage({ api, picture, id }: { api: OperatorApi; picture: Oper
   );
 }
 
-const terms = ({ value: { priceBook: _book, ...value }, version }: Row<Plan>): Versioned<Omit<Plan, 'priceBook'>> => ({ value, version });
-const prices = ({ value, version }: Row<Plan>): Versioned<Plan['priceBook']['prices']> => ({ value: value.priceBook.prices, version });
+const terms = ({ value: { priceBook: _book, ...value }, version }: Row<Plan>): Versioned<Omit<Plan, 'priceBook'>> => ({
+  value,
+  version,
+});
+const prices = ({ value, version }: Row<Plan>): Versioned<Plan['priceBook']['prices']> => ({
+  value: value.priceBook.prices,
+  version,
+});
 
-function Summary({ api, row, picture, onChanged }: { api: OperatorApi; row: Row<Plan>; picture: OperatorState; onChanged: () => void }) {
+function Summary({
+  api,
+  row,
+  picture,
+  onChanged,
+}: {
+  api: OperatorApi;
+  row: Row<Plan>;
+  picture: OperatorState;
+  onChanged: () => void;
+}) {
   const { id, displayName, allotment } = row.value;
   const refusal = useRefusal('admin');
-  const remove = useRemoval({ remove: () => api.tables.remove('plans', id, row.version), reload: onChanged, onGone: () => go('/plans') });
+  const remove = useRemoval({
+    remove: () => api.tables.remove('plans', id, row.version),
+    reload: onChanged,
+    onGone: () => go('/plans'),
+  });
   const { overage } = allotment;
   return (
     <section className="panel" aria-labelledby="plan">
@@ -101,10 +142,13 @@ function Summary({ api, row, picture, onChanged }: { api: OperatorApi; row: Row<
       </div>
       <p className="num">
         {formatNanoUsd(allotment.feeNanoUsd)} a month with {formatCount(allotment.totalTokens)} tokens.{' '}
-        {overage === undefined ? 'No further tokens are sold.' : `Further ones cost ${formatPerMillion(overage.picoUsdPerToken)} a million, up to ${formatNanoUsd(overage.capNanoUsd)} a month unless the customer sets another cap.`}
+        {overage === undefined
+          ? 'No further tokens are sold.'
+          : `Further ones cost ${formatPerMillion(overage.picoUsdPerToken)} a million, up to ${formatNanoUsd(overage.capNanoUsd)} a month unless the customer sets another cap.`}
       </p>
       <p>
-        <span className="muted">Tenants on it:</span> <TenantLinks tenants={picture.tenants.filter(({ plan }) => plan === id)} />
+        <span className="muted">Tenants on it:</span>{' '}
+        <TenantLinks tenants={picture.tenants.filter(({ plan }) => plan === id)} />
       </p>
       <Problem error={remove.error} />
     </section>

@@ -21,7 +21,12 @@ export function PlansPage({ api, picture }: { api: OperatorApi; picture: Operato
       title="Plans"
       hint="what is sold: the fee, what it includes, the limits that hold where a tenant or workspace says nothing of its own"
       button={
-        <button type="button" disabled={refusal !== undefined || plans.data === undefined || making} title={refusal} onClick={() => setMaking(true)}>
+        <button
+          type="button"
+          disabled={refusal !== undefined || plans.data === undefined || making}
+          title={refusal}
+          onClick={() => setMaking(true)}
+        >
           New plan
         </button>
       }
@@ -34,20 +39,36 @@ export function PlansPage({ api, picture }: { api: OperatorApi; picture: Operato
           head: 'plan',
           cell: ({ id, value }) => (
             <>
-              <Link to={`/plans/${encodeURIComponent(id)}`}>{value.displayName}</Link> <span className="muted small block">{id}</span>
+              <Link to={`/plans/${encodeURIComponent(id)}`}>{value.displayName}</Link>{' '}
+              <span className="muted small block">{id}</span>
             </>
           ),
         },
         { head: 'fee a month', figures: 'right', cell: ({ value }) => formatNanoUsd(value.allotment.feeNanoUsd) },
         { head: 'tokens included', figures: 'right', cell: ({ value }) => formatCount(value.allotment.totalTokens) },
-        { head: 'further tokens, a million', figures: 'right', cell: ({ value: { allotment } }) => (allotment.overage === undefined ? <span className="muted">not sold</span> : formatPerMillion(allotment.overage.picoUsdPerToken)) },
-        { head: 'overage at most', figures: 'right', cell: ({ value: { allotment } }) => (allotment.overage === undefined ? none : formatNanoUsd(allotment.overage.capNanoUsd)) },
+        {
+          head: 'further tokens, a million',
+          figures: 'right',
+          cell: ({ value: { allotment } }) =>
+            allotment.overage === undefined ? (
+              <span className="muted">not sold</span>
+            ) : (
+              formatPerMillion(allotment.overage.picoUsdPerToken)
+            ),
+        },
+        {
+          head: 'overage at most',
+          figures: 'right',
+          cell: ({ value: { allotment } }) =>
+            allotment.overage === undefined ? none : formatNanoUsd(allotment.overage.capNanoUsd),
+        },
         {
           head: 'prices',
           figures: 'right',
           cell: ({ value: { priceBook } }) => (
             <>
-              {Object.keys(priceBook.prices).length} models <span className="muted small block">book {priceBook.version}</span>
+              {Object.keys(priceBook.prices).length} models{' '}
+              <span className="muted small block">book {priceBook.version}</span>
             </>
           ),
         },
@@ -57,7 +78,10 @@ export function PlansPage({ api, picture }: { api: OperatorApi; picture: Operato
       {making && plans.data !== undefined && (
         <NewDocument
           noun="plan"
-          like={{ ...Object.fromEntries(plans.data.map(({ id, value: { id: _own, ...rest } }) => [id, rest])), [EMPTY]: newPlan(picture.providers.map(({ provider }) => provider)) }}
+          like={{
+            ...Object.fromEntries(plans.data.map(({ id, value: { id: _own, ...rest } }) => [id, rest])),
+            [EMPTY]: newPlan(picture.providers.map(({ provider }) => provider)),
+          }}
           save={(id, value) => api.tables.put('plans', id, value, 'new')}
           onMade={(id) => go(`/plans/${encodeURIComponent(id)}`)}
           onCancel={() => setMaking(false)}

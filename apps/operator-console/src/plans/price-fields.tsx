@@ -11,8 +11,19 @@ const CLASSES = [
 ] as const;
 const PER_MILLION = 1e6;
 
-/** Prices by model in dollars for a million tokens; a model without a price is not billed, and by most policies refused. */
-export function PriceFields({ api, document, change }: { api: OperatorApi; document: unknown; change: (next: unknown) => void }) {
+/**
+ * Prices by model in dollars for a million tokens; a model without a price is not billed, and by most policies
+ * refused.
+ */
+export function PriceFields({
+  api,
+  document,
+  change,
+}: {
+  api: OperatorApi;
+  document: unknown;
+  change: (next: unknown) => void;
+}) {
   const prices = (document ?? {}) as Prices;
   const models = useQuery({ queryKey: ['models'], queryFn: () => api.tables.list('models') });
   const without = (models.data ?? []).filter(({ id }) => !Object.hasOwn(prices, id));
@@ -20,7 +31,9 @@ export function PriceFields({ api, document, change }: { api: OperatorApi; docum
     <>
       <ScrollX label="Prices by model">
         <table className="price-table">
-          <caption className="muted small">Dollars for a million tokens. An empty cache price is that of input.</caption>
+          <caption className="muted small">
+            Dollars for a million tokens. An empty cache price is that of input.
+          </caption>
           <thead>
             <tr>
               <th scope="col">model</th>
@@ -42,11 +55,21 @@ export function PriceFields({ api, document, change }: { api: OperatorApi; docum
                 </th>
                 {CLASSES.map(({ field, word }) => (
                   <td key={field}>
-                    <NumberInput label={`${id}, ${word}`} value={price[field]} scale={PER_MILLION} onChange={(value) => change(setAt(prices, [id, field], value))} />
+                    <NumberInput
+                      label={`${id}, ${word}`}
+                      value={price[field]}
+                      scale={PER_MILLION}
+                      onChange={(value) => change(setAt(prices, [id, field], value))}
+                    />
                   </td>
                 ))}
                 <td>
-                  <button type="button" className="quiet" aria-label={`Remove the price of ${id}`} onClick={() => change(setAt(prices, [id], undefined))}>
+                  <button
+                    type="button"
+                    className="quiet"
+                    aria-label={`Remove the price of ${id}`}
+                    onClick={() => change(setAt(prices, [id], undefined))}
+                  >
                     Remove
                   </button>
                 </td>
@@ -58,7 +81,10 @@ export function PriceFields({ api, document, change }: { api: OperatorApi; docum
       {without.length > 0 && (
         <label className="inline">
           <span className="muted">Without a price</span>
-          <select value="" onChange={(event) => change(setAt(prices, [event.target.value], { inputPicoUsd: 0, outputPicoUsd: 0 }))}>
+          <select
+            value=""
+            onChange={(event) => change(setAt(prices, [event.target.value], { inputPicoUsd: 0, outputPicoUsd: 0 }))}
+          >
             <option value="">choose a model to add…</option>
             {without.map(({ id, value }) => (
               <option key={id} value={id}>

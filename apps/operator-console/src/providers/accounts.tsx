@@ -13,10 +13,22 @@ import { ProviderForm } from './provider-form.tsx';
 type Account = ProviderInput['credentials'][number];
 
 /** A provider's address and accounts: changed, deleted. Secrets are never shown, only where they are. */
-export function Accounts({ api, row, onChanged }: { api: OperatorApi; row: Row<ProviderInput>; onChanged: () => void }) {
+export function Accounts({
+  api,
+  row,
+  onChanged,
+}: {
+  api: OperatorApi;
+  row: Row<ProviderInput>;
+  onChanged: () => void;
+}) {
   const [open, setOpen] = useState(false);
   const refusal = useRefusal('admin');
-  const remove = useRemoval({ remove: () => api.tables.remove('providers', row.id, row.version), reload: onChanged, onGone: () => go('/providers') });
+  const remove = useRemoval({
+    remove: () => api.tables.remove('providers', row.id, row.version),
+    reload: onChanged,
+    onGone: () => go('/providers'),
+  });
   const { displayName, dialect, baseUrl, region, enabled, credentials } = row.value;
   const unlimited = <span className="muted">no limit</span>;
   return (
@@ -27,7 +39,13 @@ export function Accounts({ api, row, onChanged }: { api: OperatorApi; row: Row<P
       button={
         <>
           <Link to="/providers">All providers</Link>
-          <button type="button" disabled={refusal !== undefined || open} title={refusal} aria-label={`Change ${displayName}`} onClick={() => setOpen(true)}>
+          <button
+            type="button"
+            disabled={refusal !== undefined || open}
+            title={refusal}
+            aria-label={`Change ${displayName}`}
+            onClick={() => setOpen(true)}
+          >
             Change
           </button>
           <SureButton verb="Delete" name={displayName} refusal={refusal} disabled={remove.busy} onSure={remove.sure} />
@@ -41,8 +59,17 @@ export function Accounts({ api, row, onChanged }: { api: OperatorApi; row: Row<P
         { head: 'account', cell: ({ id }) => id },
         { head: 'key', cell: keyInWords },
         { head: 'calls at once', figures: 'right', cell: ({ slots }) => formatCount(slots) },
-        { head: 'requests a minute', figures: 'right', cell: ({ requestsPerMinute }) => (requestsPerMinute === undefined ? unlimited : formatCount(requestsPerMinute)) },
-        { head: 'tokens a minute', figures: 'right', cell: ({ tokensPerMinute }) => (tokensPerMinute === undefined ? unlimited : formatCount(tokensPerMinute)) },
+        {
+          head: 'requests a minute',
+          figures: 'right',
+          cell: ({ requestsPerMinute }) =>
+            requestsPerMinute === undefined ? unlimited : formatCount(requestsPerMinute),
+        },
+        {
+          head: 'tokens a minute',
+          figures: 'right',
+          cell: ({ tokensPerMinute }) => (tokensPerMinute === undefined ? unlimited : formatCount(tokensPerMinute)),
+        },
         { head: 'for', cell: ({ tenants }) => tenants?.join(', ') ?? 'every tenant' },
       ]}
     >

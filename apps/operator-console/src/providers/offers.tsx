@@ -11,7 +11,8 @@ import { Link } from '../routing/location.tsx';
 import { useRefusal } from '../session/role.tsx';
 
 const PER_MILLION = 1e6;
-const placeOf = (provider: string, { offers }: Model): number => offers.findIndex((offer) => offer.provider === provider);
+const placeOf = (provider: string, { offers }: Model): number =>
+  offers.findIndex((offer) => offer.provider === provider);
 
 /** Models that a provider has, and what we pay there: each is a part of the model, under the model's version. */
 export function Offers({ api, provider }: { api: OperatorApi; provider: string }) {
@@ -19,7 +20,13 @@ export function Offers({ api, provider }: { api: OperatorApi; provider: string }
   const [open, setOpen] = useState<Row<Model>>();
   const refusal = useRefusal('admin');
   const drop = useMutation({
-    mutationFn: ({ id, value, version }: Row<Model>) => api.tables.put('models', id, { ...value, offers: value.offers.filter((offer) => offer.provider !== provider) }, version),
+    mutationFn: ({ id, value, version }: Row<Model>) =>
+      api.tables.put(
+        'models',
+        id,
+        { ...value, offers: value.offers.filter((offer) => offer.provider !== provider) },
+        version,
+      ),
     onSettled: () => void models.refetch(),
   });
   const has = (models.data ?? []).filter(({ value }) => placeOf(provider, value) >= 0);
@@ -34,7 +41,13 @@ export function Offers({ api, provider }: { api: OperatorApi; provider: string }
       title="Models it has, and what we pay"
       button={
         others.length > 0 && (
-          <select value="" aria-label="Add a model" disabled={refusal !== undefined || open !== undefined} title={refusal} onChange={(event) => setOpen(others.find(({ id }) => id === event.target.value))}>
+          <select
+            value=""
+            aria-label="Add a model"
+            disabled={refusal !== undefined || open !== undefined}
+            title={refusal}
+            onChange={(event) => setOpen(others.find(({ id }) => id === event.target.value))}
+          >
             <option value="">Add a model…</option>
             {others.map(({ id, value }) => (
               <option key={id} value={id}>
@@ -57,20 +70,35 @@ export function Offers({ api, provider }: { api: OperatorApi; provider: string }
         )
       }
       columns={[
-        { head: 'model', cell: ({ id, value }) => <Link to={`/models/${encodeURIComponent(id)}`}>{value.displayName}</Link> },
-        { head: 'its name there', cell: ({ value }) => <code className="nowrap">{value.offers[placeOf(provider, value)]?.providerModel}</code> },
+        {
+          head: 'model',
+          cell: ({ id, value }) => <Link to={`/models/${encodeURIComponent(id)}`}>{value.displayName}</Link>,
+        },
+        {
+          head: 'its name there',
+          cell: ({ value }) => <code className="nowrap">{value.offers[placeOf(provider, value)]?.providerModel}</code>,
+        },
         { head: 'input, a million', figures: 'right', cell: (row) => priceOf('inputPicoUsd', row) },
         { head: 'output, a million', figures: 'right', cell: (row) => priceOf('outputPicoUsd', row) },
       ]}
       actions={(row) => (
         <>
-          <button type="button" disabled={refusal !== undefined || open !== undefined} title={refusal} aria-label={`Change ${row.value.displayName}`} onClick={() => setOpen(row)}>
+          <button
+            type="button"
+            disabled={refusal !== undefined || open !== undefined}
+            title={refusal}
+            aria-label={`Change ${row.value.displayName}`}
+            onClick={() => setOpen(row)}
+          >
             Change
           </button>
           <SureButton
             verb="Remove"
             name={row.value.displayName}
-            refusal={refusal ?? (row.value.offers.length === 1 ? 'Nobody else has this model. Delete the model instead.' : undefined)}
+            refusal={
+              refusal ??
+              (row.value.offers.length === 1 ? 'Nobody else has this model. Delete the model instead.' : undefined)
+            }
             disabled={drop.isPending}
             onSure={() => drop.mutate(row)}
           />
@@ -94,8 +122,26 @@ export function Offers({ api, provider }: { api: OperatorApi; provider: string }
   );
 }
 
-function OfferForm({ api, provider, row, onDone, onCancel }: { api: OperatorApi; provider: string; row: Row<Model>; onDone: () => void; onCancel: () => void }) {
-  const offered = ({ value, version }: Row<Model>) => ({ value: placeOf(provider, value) >= 0 ? value : { ...value, offers: [...value.offers, { provider, providerModel: value.id }] }, version });
+function OfferForm({
+  api,
+  provider,
+  row,
+  onDone,
+  onCancel,
+}: {
+  api: OperatorApi;
+  provider: string;
+  row: Row<Model>;
+  onDone: () => void;
+  onCancel: () => void;
+}) {
+  const offered = ({ value, version }: Row<Model>) => ({
+    value:
+      placeOf(provider, value) >= 0
+        ? value
+        : { ...value, offers: [...value.offers, { provider, providerModel: value.id }] },
+    version,
+  });
   const groups = (document: unknown) => {
     const at = ['offers', String(Math.max(0, placeOf(provider, document as Model)))];
     return [
@@ -105,7 +151,12 @@ function OfferForm({ api, provider, row, onDone, onCancel }: { api: OperatorApi;
           { label: 'Its name there', path: [...at, 'providerModel'], required: true, hint: 'Sent byte for byte.' },
           { label: 'Input', path: [...at, 'price', 'inputPicoUsd'], scale: PER_MILLION, placeholder: 'not known' },
           { label: 'Output', path: [...at, 'price', 'outputPicoUsd'], scale: PER_MILLION, placeholder: 'not known' },
-          { label: 'Input from the cache', path: [...at, 'price', 'cacheReadPicoUsd'], scale: PER_MILLION, placeholder: 'as input' },
+          {
+            label: 'Input from the cache',
+            path: [...at, 'price', 'cacheReadPicoUsd'],
+            scale: PER_MILLION,
+            placeholder: 'as input',
+          },
         ],
       },
     ];
@@ -115,7 +166,9 @@ function OfferForm({ api, provider, row, onDone, onCancel }: { api: OperatorApi;
       label={`${row.value.displayName} at ${provider}`}
       row={offered(row)}
       groups={groups}
-      save={(document, version) => api.tables.put('models', row.id, withoutEmptyPrice(document as Model, provider), version)}
+      save={(document, version) =>
+        api.tables.put('models', row.id, withoutEmptyPrice(document as Model, provider), version)
+      }
       reload={async () => offered(await api.tables.get('models', row.id))}
       onDone={onDone}
       onCancel={onCancel}
@@ -127,5 +180,12 @@ function OfferForm({ api, provider, row, onDone, onCancel }: { api: OperatorApi;
 
 /** A price of which every field was emptied is not known. */
 function withoutEmptyPrice(model: Model, provider: string): Model {
-  return { ...model, offers: model.offers.map(({ price, ...offer }) => (offer.provider === provider && Object.keys(price ?? {}).length === 0 ? offer : { ...offer, ...(price === undefined ? {} : { price }) })) };
+  return {
+    ...model,
+    offers: model.offers.map(({ price, ...offer }) =>
+      offer.provider === provider && Object.keys(price ?? {}).length === 0
+        ? offer
+        : { ...offer, ...(price === undefined ? {} : { price }) },
+    ),
+  };
 }

@@ -8,12 +8,21 @@ import { Link } from '../routing/location.tsx';
 import { Accounts } from './accounts.tsx';
 import { Offers } from './offers.tsx';
 
-const STATE = { closed: { tone: 'good', word: 'closed' }, half_open: { tone: 'warn', word: 'half open' }, open: { tone: 'bad', word: 'open' } } as const;
+const STATE = {
+  closed: { tone: 'good', word: 'closed' },
+  half_open: { tone: 'warn', word: 'half open' },
+  open: { tone: 'bad', word: 'open' },
+} as const;
 
 /** One provider: breakers and accounts now, its configuration, and the models it has. */
 export function ProviderPage({ api, picture, id }: { api: OperatorApi; picture: OperatorState; id: string }) {
   const live = picture.providers.find(({ provider }) => provider === id);
-  const row = useQuery({ queryKey: ['provider', id], queryFn: () => api.tables.get('providers', id), staleTime: 0, refetchInterval: 5_000 });
+  const row = useQuery({
+    queryKey: ['provider', id],
+    queryFn: () => api.tables.get('providers', id),
+    staleTime: 0,
+    refetchInterval: 5_000,
+  });
   if (live === undefined && row.isPending) return <p className="muted">One moment…</p>;
   if (live === undefined && row.data === undefined) {
     const gone = row.error instanceof ApiError && row.error.status === 404;
@@ -28,7 +37,11 @@ export function ProviderPage({ api, picture, id }: { api: OperatorApi; picture: 
   return (
     <>
       {live !== undefined && <Live provider={live} now={Date.parse(picture.at)} />}
-      {row.data === undefined ? <Problem error={row.error} /> : <Accounts api={api} row={row.data} onChanged={() => void row.refetch()} />}
+      {row.data === undefined ? (
+        <Problem error={row.error} />
+      ) : (
+        <Accounts api={api} row={row.data} onChanged={() => void row.refetch()} />
+      )}
       <Offers api={api} provider={id} />
     </>
   );
@@ -41,7 +54,9 @@ function Live({ provider, now }: { provider: OperatorState['providers'][number];
       <div className="section-head">
         <h2 id="live">{provider.display_name}</h2>
         <span className="muted num">
-          {figures.attempts === 0 ? 'no calls in the last 10 s' : `last 10 s: ${figures.attempts} attempts, ${percent(figures.failed, figures.attempts)} failed, first byte after ${Math.round(figures.ttfb_ms_mean)} ms (longest ${Math.round(figures.ttfb_ms_max)} ms)`}
+          {figures.attempts === 0
+            ? 'no calls in the last 10 s'
+            : `last 10 s: ${figures.attempts} attempts, ${percent(figures.failed, figures.attempts)} failed, first byte after ${Math.round(figures.ttfb_ms_mean)} ms (longest ${Math.round(figures.ttfb_ms_max)} ms)`}
         </span>
       </div>
       <div className="columns">
@@ -71,10 +86,16 @@ function Live({ provider, now }: { provider: OperatorState['providers'][number];
                   </th>
                   <td>
                     <Badge tone={STATE[breaker.state].tone}>{STATE[breaker.state].word}</Badge>{' '}
-                    {breaker.retry_at_ms !== undefined && breaker.retry_at_ms > now && <span className="muted num">probe in {Math.ceil((breaker.retry_at_ms - now) / 1000)} s</span>}
+                    {breaker.retry_at_ms !== undefined && breaker.retry_at_ms > now && (
+                      <span className="muted num">probe in {Math.ceil((breaker.retry_at_ms - now) / 1000)} s</span>
+                    )}
                   </td>
                   <td className="num">
-                    {breaker.calls === 0 ? <span className="muted">no calls lately</span> : `${breaker.failure_percent.toFixed(0)} % of ${breaker.calls}`}
+                    {breaker.calls === 0 ? (
+                      <span className="muted">no calls lately</span>
+                    ) : (
+                      `${breaker.failure_percent.toFixed(0)} % of ${breaker.calls}`
+                    )}
                   </td>
                 </tr>
               ))}
@@ -97,11 +118,18 @@ function Live({ provider, now }: { provider: OperatorState['providers'][number];
                     {pool.credential} {pool.state !== 'ok' && <Badge tone="bad">{pool.state.replace('_', ' ')}</Badge>}
                   </th>
                   <td className="slots">
-                    <Meter label={`slots of ${pool.credential} in use`} value={pool.in_use} max={pool.slots} text={`${pool.in_use}/${pool.slots}`} />
+                    <Meter
+                      label={`slots of ${pool.credential} in use`}
+                      value={pool.in_use}
+                      max={pool.slots}
+                      text={`${pool.in_use}/${pool.slots}`}
+                    />
                   </td>
                   <td className="num-left">
                     {queuedByTier({ pools: [pool] })}
-                    {pool.oldest_wait_ms > 0 && <span className="muted"> · longest {Math.round(pool.oldest_wait_ms)} ms</span>}
+                    {pool.oldest_wait_ms > 0 && (
+                      <span className="muted"> · longest {Math.round(pool.oldest_wait_ms)} ms</span>
+                    )}
                   </td>
                 </tr>
               ))}

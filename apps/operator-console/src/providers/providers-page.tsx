@@ -18,7 +18,13 @@ export function ProvidersPage({ api }: { api: OperatorApi }) {
       title="Providers"
       hint="the services that serve calls, and our accounts there"
       button={
-        <button type="button" className="primary" disabled={refusal !== undefined || making} title={refusal} onClick={() => setMaking(true)}>
+        <button
+          type="button"
+          className="primary"
+          disabled={refusal !== undefined || making}
+          title={refusal}
+          onClick={() => setMaking(true)}
+        >
           New provider
         </button>
       }
@@ -31,7 +37,8 @@ export function ProvidersPage({ api }: { api: OperatorApi }) {
           head: 'provider',
           cell: ({ id, value }) => (
             <>
-              <Link to={`/providers/${encodeURIComponent(id)}`}>{value.displayName}</Link> {!value.enabled && <Badge tone="warn">switched off</Badge>}
+              <Link to={`/providers/${encodeURIComponent(id)}`}>{value.displayName}</Link>{' '}
+              {!value.enabled && <Badge tone="warn">switched off</Badge>}
               <span className="muted small block">{id}</span>
             </>
           ),
@@ -40,10 +47,21 @@ export function ProvidersPage({ api }: { api: OperatorApi }) {
         { head: 'address', cell: ({ value }) => <code className="nowrap">{value.baseUrl}</code> },
         { head: 'region', cell: ({ value }) => value.region },
         { head: 'accounts', cell: ({ value }) => value.credentials.map(({ id }) => id).join(', ') },
-        { head: 'calls at once', figures: 'right', cell: ({ value }) => formatCount(value.credentials.reduce((sum, { slots }) => sum + slots, 0)) },
+        {
+          head: 'calls at once',
+          figures: 'right',
+          cell: ({ value }) => formatCount(value.credentials.reduce((sum, { slots }) => sum + slots, 0)),
+        },
       ]}
     >
-      {making && <ProviderForm api={api} row={undefined} onDone={(id) => go(`/providers/${encodeURIComponent(id)}`)} onCancel={() => setMaking(false)} />}
+      {making && (
+        <ProviderForm
+          api={api}
+          row={undefined}
+          onDone={(id) => go(`/providers/${encodeURIComponent(id)}`)}
+          onCancel={() => setMaking(false)}
+        />
+      )}
     </ListPanel>
   );
 }

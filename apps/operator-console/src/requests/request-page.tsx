@@ -8,7 +8,12 @@ import { spansOf } from './stages.ts';
 
 /** One request from the ledger: its way through the stages, its attempts, its price. */
 export function RequestPage({ api, id }: { api: OperatorApi; id: string }) {
-  const found = useQuery({ queryKey: ['request', id], queryFn: () => api.ledger({ request_id: id, limit: 20 }), staleTime: 0, enabled: REQUEST_ID.test(id) });
+  const found = useQuery({
+    queryKey: ['request', id],
+    queryFn: () => api.ledger({ request_id: id, limit: 20 }),
+    staleTime: 0,
+    enabled: REQUEST_ID.test(id),
+  });
   const call = found.data?.rows.find(({ kind }) => kind === 'call');
   const corrections = found.data?.rows.filter(({ kind }) => kind === 'correction') ?? [];
   if (!REQUEST_ID.test(id)) return <NotAnId id={id} />;
@@ -44,7 +49,8 @@ function NotAnId({ id }: { id: string }) {
         <code>{id}</code>
       </p>
       <p>
-        One is <code>req_</code> and 26 capital letters and digits, as in the answer's header <code>x-request-id</code>. <Link to="/requests">All requests</Link>
+        One is <code>req_</code> and 26 capital letters and digits, as in the answer's header <code>x-request-id</code>.{' '}
+        <Link to="/requests">All requests</Link>
       </p>
     </section>
   );
@@ -58,8 +64,13 @@ function NotFound({ id, onAgain }: { id: string; onAgain: () => void }) {
         <code>{id}</code>
       </p>
       <ul>
-        <li>A request that was refused before a provider was asked has no row. The gateway's log has its line: <code>grep {id} .sluice/logs/gateway.log</code></li>
-        <li>A call that has just ended needs a second or two to arrive; while the spine or the database is down, longer.</li>
+        <li>
+          A request that was refused before a provider was asked has no row. The gateway's log has its line:{' '}
+          <code>grep {id} .sluice/logs/gateway.log</code>
+        </li>
+        <li>
+          A call that has just ended needs a second or two to arrive; while the spine or the database is down, longer.
+        </li>
       </ul>
       <div className="inline">
         <button type="button" onClick={onAgain}>
@@ -116,7 +127,10 @@ function Way({ row }: { row: LedgerRow }) {
     <section className="panel" aria-labelledby="way">
       <div className="section-head">
         <h2 id="way">Its way through the stages</h2>
-        <span className="muted num">{ms(row.latency.total_ms)} in all, {row.latency.overhead_us.toLocaleString('en-US')} µs of it ours before the first byte</span>
+        <span className="muted num">
+          {ms(row.latency.total_ms)} in all, {row.latency.overhead_us.toLocaleString('en-US')} µs of it ours before the
+          first byte
+        </span>
       </div>
       <ScrollX label="Way through the stages">
         <table className="way num">
@@ -139,7 +153,13 @@ function Way({ row }: { row: LedgerRow }) {
                   {span.label}
                 </th>
                 <td className="way-lane">
-                  <span className={`way-bar ${span.kind}`} style={{ marginLeft: `${(span.startMs / total) * 100}%`, width: `max(3px, ${(span.durationMs / total) * 100}%)` }} />
+                  <span
+                    className={`way-bar ${span.kind}`}
+                    style={{
+                      marginLeft: `${(span.startMs / total) * 100}%`,
+                      width: `max(3px, ${(span.durationMs / total) * 100}%)`,
+                    }}
+                  />
                 </td>
                 <td className="num">{ms(span.durationMs)}</td>
                 <td className="muted">{span.note}</td>
@@ -182,7 +202,10 @@ function Attempts({ row }: { row: LedgerRow }) {
                   </th>
                   <td>{attempt.provider_model}</td>
                   <td>
-                    <Badge tone={attempt.outcome === 'ok' ? 'good' : 'bad'}>{attempt.outcome.replaceAll('_', ' ')}</Badge> {attempt.status !== undefined && <span className="muted num">{attempt.status}</span>}
+                    <Badge tone={attempt.outcome === 'ok' ? 'good' : 'bad'}>
+                      {attempt.outcome.replaceAll('_', ' ')}
+                    </Badge>{' '}
+                    {attempt.status !== undefined && <span className="muted num">{attempt.status}</span>}
                   </td>
                   <td className="num">
                     {formatCount(attempt.usage.input)} / {formatCount(attempt.usage.output)}
@@ -244,4 +267,5 @@ function Price({ row, corrections }: { row: LedgerRow; corrections: readonly Led
   );
 }
 
-const ms = (value: number): string => (value < 10 ? `${value.toFixed(1)} ms` : value < 2_000 ? `${Math.round(value)} ms` : `${(value / 1000).toFixed(1)} s`);
+const ms = (value: number): string =>
+  value < 10 ? `${value.toFixed(1)} ms` : value < 2_000 ? `${Math.round(value)} ms` : `${(value / 1000).toFixed(1)} s`;

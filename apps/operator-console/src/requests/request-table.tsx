@@ -12,11 +12,21 @@ export function OutcomeBadge({ outcome }: { outcome: LedgerRow['outcome'] }) {
 export function whenShort(instant: string, now = new Date()): string {
   const at = new Date(instant);
   const time = at.toLocaleTimeString('en-GB');
-  return at.toDateString() === now.toDateString() ? time : `${at.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })}, ${time}`;
+  return at.toDateString() === now.toDateString()
+    ? time
+    : `${at.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })}, ${time}`;
 }
 
 /** Rows of the ledger, each a link to its request. */
-export function RequestTable({ rows, problem, withTenant }: { rows: readonly LedgerRow[] | undefined; problem: string | undefined; withTenant: boolean }) {
+export function RequestTable({
+  rows,
+  problem,
+  withTenant,
+}: {
+  rows: readonly LedgerRow[] | undefined;
+  problem: string | undefined;
+  withTenant: boolean;
+}) {
   if (problem !== undefined) {
     return (
       <p className="notice bad" role="alert">
@@ -25,7 +35,13 @@ export function RequestTable({ rows, problem, withTenant }: { rows: readonly Led
     );
   }
   if (rows === undefined) return <p className="muted">One moment…</p>;
-  if (rows.length === 0) return <p className="empty">The ledger has no such call. Requests that were refused before a provider was asked are not in it: they are in the bars above and in the gateway's log.</p>;
+  if (rows.length === 0)
+    return (
+      <p className="empty">
+        The ledger has no such call. Requests that were refused before a provider was asked are not in it: they are in
+        the bars above and in the gateway's log.
+      </p>
+    );
   return (
     <ScrollX label="Requests">
       <table>
@@ -61,7 +77,8 @@ export function RequestTable({ rows, problem, withTenant }: { rows: readonly Led
                 {row.kind === 'correction' && <Badge tone="warn">correction</Badge>}
               </td>
               <td>
-                {row.model ?? row.model_requested} <span className="muted">{row.provider ?? ''}</span> {row.fallback && <Badge tone="warn">failed over</Badge>}
+                {row.model ?? row.model_requested} <span className="muted">{row.provider ?? ''}</span>{' '}
+                {row.fallback && <Badge tone="warn">failed over</Badge>}
               </td>
               <td>
                 <OutcomeBadge outcome={row.outcome} />

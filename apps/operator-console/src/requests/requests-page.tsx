@@ -6,21 +6,49 @@ import { go } from '../routing/location.tsx';
 import { RequestTable } from './request-table.tsx';
 
 /** Outcomes that a row of the ledger can have. */
-const OUTCOMES = ['ok', 'upstream_error', 'timeout', 'cancelled', 'interrupted', 'client_error', 'internal_error'] as const;
+const OUTCOMES = [
+  'ok',
+  'upstream_error',
+  'timeout',
+  'cancelled',
+  'interrupted',
+  'client_error',
+  'internal_error',
+] as const;
 const PAGE = 50;
 
 /** Calls of the ledger, newest first; one is found by its id. */
-export function RequestsPage({ api, picture, tenant, outcome }: { api: OperatorApi; picture: OperatorState; tenant: string | undefined; outcome: string | undefined }) {
+export function RequestsPage({
+  api,
+  picture,
+  tenant,
+  outcome,
+}: {
+  api: OperatorApi;
+  picture: OperatorState;
+  tenant: string | undefined;
+  outcome: string | undefined;
+}) {
   const [id, setId] = useState('');
   const rows = useInfiniteQuery({
     queryKey: ['ledger', 'pages', tenant, outcome],
-    queryFn: ({ pageParam }) => api.ledger({ limit: PAGE, ...(tenant === undefined ? {} : { tenant }), ...(outcome === undefined ? {} : { outcome }), ...(pageParam === '' ? {} : { cursor: pageParam }) }),
+    queryFn: ({ pageParam }) =>
+      api.ledger({
+        limit: PAGE,
+        ...(tenant === undefined ? {} : { tenant }),
+        ...(outcome === undefined ? {} : { outcome }),
+        ...(pageParam === '' ? {} : { cursor: pageParam }),
+      }),
     initialPageParam: '',
     getNextPageParam: (last) => last.next_cursor ?? undefined,
     staleTime: 0,
   });
   const filter = (next: { tenant?: string | undefined; outcome?: string | undefined }): void => {
-    const query = new URLSearchParams(Object.entries({ tenant, outcome, ...next }).flatMap(([name, value]) => (value === undefined || value === '' ? [] : [[name, value]])));
+    const query = new URLSearchParams(
+      Object.entries({ tenant, outcome, ...next }).flatMap(([name, value]) =>
+        value === undefined || value === '' ? [] : [[name, value]],
+      ),
+    );
     go(`/requests${query.size === 0 ? '' : `?${query}`}`);
   };
   const find = (event: FormEvent): void => {
@@ -55,7 +83,14 @@ export function RequestsPage({ api, picture, tenant, outcome }: { api: OperatorA
         </label>
         <span className="grow" />
         <form className="inline" onSubmit={find}>
-          <input value={id} onChange={(event) => setId(event.target.value)} placeholder="req_…" aria-label="Request id" className="mono" size={32} />
+          <input
+            value={id}
+            onChange={(event) => setId(event.target.value)}
+            placeholder="req_…"
+            aria-label="Request id"
+            className="mono"
+            size={32}
+          />
           <button type="submit">Find</button>
           <button type="button" onClick={() => void rows.refetch()}>
             Renew

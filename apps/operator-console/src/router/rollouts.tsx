@@ -8,11 +8,21 @@ import { useRefusal } from '../session/role.tsx';
 const EVERY_MS = 2_000;
 const STATE = { created: 'plain', running: 'plain', promoted: 'good', rolled_back: 'bad', aborted: 'warn' } as const;
 /** What a person may do to a rollout in a state. */
-const DEEDS: Record<RolloutView['state'], readonly RolloutDeed[]> = { created: ['start', 'abort'], running: ['abort'], promoted: [], rolled_back: ['reset'], aborted: ['reset'] };
+const DEEDS: Record<RolloutView['state'], readonly RolloutDeed[]> = {
+  created: ['start', 'abort'],
+  running: ['abort'],
+  promoted: [],
+  rolled_back: ['reset'],
+  aborted: ['reset'],
+};
 
 /** Rollouts with their evidence over time, and what a person may do, with a reason. */
 export function Rollouts({ api }: { api: OperatorApi }) {
-  const rollouts = useQuery({ queryKey: ['router', 'rollouts'], queryFn: api.router.rollouts, refetchInterval: EVERY_MS });
+  const rollouts = useQuery({
+    queryKey: ['router', 'rollouts'],
+    queryFn: api.router.rollouts,
+    refetchInterval: EVERY_MS,
+  });
   const found = rollouts.data?.rollouts ?? [];
   return (
     <section className="panel" aria-labelledby="rollouts">
@@ -41,9 +51,12 @@ function Rollout({ api, rollout, onDone }: { api: OperatorApi; rollout: RolloutV
         </h3>
         <Badge tone={STATE[rollout.state]}>{rollout.state.replace('_', ' ')}</Badge>
         <span className="muted num">
-          stage {rollout.stage}, {(rollout.weight * 100).toFixed(0)} % of decisions · {formatCount(rollout.samples)} of {formatCount(rollout.needed)} samples
+          stage {rollout.stage}, {(rollout.weight * 100).toFixed(0)} % of decisions · {formatCount(rollout.samples)} of{' '}
+          {formatCount(rollout.needed)} samples
           {rollout.clock === 'replay' && ' · replay on simulated decisions'}
-          {rollout.eta_s !== null && rollout.state === 'running' && ` · about ${formatDuration(rollout.eta_s * 1000)} to go`}
+          {rollout.eta_s !== null &&
+            rollout.state === 'running' &&
+            ` · about ${formatDuration(rollout.eta_s * 1000)} to go`}
         </span>
         <span className="grow" />
         <Deeds api={api} rollout={rollout} onDone={onDone} />
@@ -52,8 +65,14 @@ function Rollout({ api, rollout, onDone }: { api: OperatorApi; rollout: RolloutV
         <LineChart
           label="Evidence, logarithm of the e-values"
           series={[
-            { label: `for promoting (needs ${evidence.log_promote_at.toFixed(1)})`, values: rollout.points.map(({ log_promote }) => Math.max(0, log_promote)) },
-            { label: `for a breach (needs ${evidence.log_breach_at.toFixed(1)})`, values: rollout.points.map(({ log_breach }) => Math.max(0, log_breach)) },
+            {
+              label: `for promoting (needs ${evidence.log_promote_at.toFixed(1)})`,
+              values: rollout.points.map(({ log_promote }) => Math.max(0, log_promote)),
+            },
+            {
+              label: `for a breach (needs ${evidence.log_breach_at.toFixed(1)})`,
+              values: rollout.points.map(({ log_breach }) => Math.max(0, log_breach)),
+            },
           ]}
           max={Math.max(evidence.log_promote_at, evidence.log_breach_at)}
           format={(value) => value.toFixed(1)}
@@ -62,10 +81,13 @@ function Rollout({ api, rollout, onDone }: { api: OperatorApi; rollout: RolloutV
         />
       )}
       <p className="num">
-        Quality {quality.candidate === undefined ? 'not known yet' : quality.candidate.toFixed(3)}, control {quality.control === undefined ? 'not known yet' : quality.control.toFixed(3)}, may be lower by {quality.margin.toFixed(3)}.{' '}
+        Quality {quality.candidate === undefined ? 'not known yet' : quality.candidate.toFixed(3)}, control{' '}
+        {quality.control === undefined ? 'not known yet' : quality.control.toFixed(3)}, may be lower by{' '}
+        {quality.margin.toFixed(3)}.{' '}
         {rollout.hard.map((limit) => (
           <span key={limit.name}>
-            {limit.name.replaceAll('_', ' ')} {limit.candidate.toPrecision(3)} <span className="muted">(limit {limit.limit.toPrecision(3)})</span>.{' '}
+            {limit.name.replaceAll('_', ' ')} {limit.candidate.toPrecision(3)}{' '}
+            <span className="muted">(limit {limit.limit.toPrecision(3)})</span>.{' '}
           </span>
         ))}
       </p>
@@ -92,7 +114,13 @@ function Deeds({ api, rollout, onDone }: { api: OperatorApi; rollout: RolloutVie
     return (
       <span className="inline">
         {DEEDS[rollout.state].map((what) => (
-          <button key={what} type="button" disabled={refusal !== undefined} title={refusal} onClick={() => setDeed(what)}>
+          <button
+            key={what}
+            type="button"
+            disabled={refusal !== undefined}
+            title={refusal}
+            onClick={() => setDeed(what)}
+          >
             {what}
           </button>
         ))}
@@ -105,7 +133,15 @@ function Deeds({ api, rollout, onDone }: { api: OperatorApi; rollout: RolloutVie
   };
   return (
     <form className="inline" onSubmit={submit}>
-      <input name="reason" required minLength={3} maxLength={500} placeholder={`Why ${deed}?`} aria-label={`Reason to ${deed} ${rollout.policy_version}`} autoFocus />
+      <input
+        name="reason"
+        required
+        minLength={3}
+        maxLength={500}
+        placeholder={`Why ${deed}?`}
+        aria-label={`Reason to ${deed} ${rollout.policy_version}`}
+        autoFocus
+      />
       <button type="submit" className="danger" disabled={act.isPending}>
         {deed}
       </button>

@@ -11,17 +11,29 @@ import { Storage } from './storage.tsx';
 const EVERY_MS = 5_000;
 const share = (value: number): string => value.toFixed(3);
 
-/** How models are chosen: what is known of each, the frontier, rollouts with their evidence, drift, and recent decisions. */
+/**
+ * How models are chosen: what is known of each, the frontier, rollouts with their evidence, drift, and recent
+ * decisions.
+ */
 export function RouterPage({ api }: { api: OperatorApi }) {
   const arms = useQuery({ queryKey: ['router', 'arms'], queryFn: api.router.arms, refetchInterval: EVERY_MS });
   const drift = useQuery({ queryKey: ['router', 'drift'], queryFn: api.router.drift, refetchInterval: EVERY_MS });
-  const storage = useQuery({ queryKey: ['router', 'storage'], queryFn: api.router.storage, refetchInterval: 4 * EVERY_MS });
+  const storage = useQuery({
+    queryKey: ['router', 'storage'],
+    queryFn: api.router.storage,
+    refetchInterval: 4 * EVERY_MS,
+  });
   const tenants = useQuery({ queryKey: ['router', 'tenants'], queryFn: api.router.tenants, refetchInterval: EVERY_MS });
-  const decisions = useQuery({ queryKey: ['router', 'decisions'], queryFn: api.router.decisions, refetchInterval: EVERY_MS });
+  const decisions = useQuery({
+    queryKey: ['router', 'decisions'],
+    queryFn: api.router.decisions,
+    refetchInterval: EVERY_MS,
+  });
   if (arms.isError && arms.data === undefined) {
     return (
       <p className="notice warn" role="alert">
-        The router does not answer: {arms.error.message} Gateways go on with the last policy that they have, then with the default model.
+        The router does not answer: {arms.error.message} Gateways go on with the last policy that they have, then with
+        the default model.
       </p>
     );
   }
@@ -34,9 +46,15 @@ export function RouterPage({ api }: { api: OperatorApi }) {
       <div className="columns">
         <Part title="Drift" loading={drift.data === undefined} problem={drift.error?.message}>
           {drift.data !== undefined && <Drift answer={drift.data} />}
-          {drift.data?.reactions !== undefined && <Reactions api={api} answer={drift.data.reactions} onDone={() => void drift.refetch()} />}
+          {drift.data?.reactions !== undefined && (
+            <Reactions api={api} answer={drift.data.reactions} onDone={() => void drift.refetch()} />
+          )}
         </Part>
-        <Part title="Tenants as the router sees them" loading={tenants.data === undefined} problem={tenants.error?.message}>
+        <Part
+          title="Tenants as the router sees them"
+          loading={tenants.data === undefined}
+          problem={tenants.error?.message}
+        >
           {tenants.data !== undefined &&
             (tenants.data.tenants.length === 0 ? (
               <p className="empty">It has heard of no traffic yet.</p>
@@ -64,7 +82,13 @@ export function RouterPage({ api }: { api: OperatorApi }) {
                           {one.tenant}
                         </th>
                         <td className="num">{one.difficulty.toFixed(2)}</td>
-                        <td className="num">{one.pressure > 0.01 ? <Badge tone="warn">{one.pressure.toFixed(2)}</Badge> : one.pressure.toFixed(2)}</td>
+                        <td className="num">
+                          {one.pressure > 0.01 ? (
+                            <Badge tone="warn">{one.pressure.toFixed(2)}</Badge>
+                          ) : (
+                            one.pressure.toFixed(2)
+                          )}
+                        </td>
                         <td className="num">{formatCount(one.calls)}</td>
                       </tr>
                     ))}
@@ -85,7 +109,17 @@ export function RouterPage({ api }: { api: OperatorApi }) {
 }
 
 /** A panel that says when its figures cannot be had. */
-export function Part({ title, loading, problem, children }: { title: string; loading: boolean; problem?: string | undefined; children: ReactNode }) {
+export function Part({
+  title,
+  loading,
+  problem,
+  children,
+}: {
+  title: string;
+  loading: boolean;
+  problem?: string | undefined;
+  children: ReactNode;
+}) {
   return (
     <section className="panel" aria-label={title}>
       <h2>{title}</h2>
@@ -101,7 +135,9 @@ export function Part({ title, loading, problem, children }: { title: string; loa
 
 function Arms({ answer }: { answer: ArmsAnswer }) {
   const { arms, frontier } = answer;
-  const priced = arms.flatMap((arm) => (arm.mean_cost_nanousd === undefined ? [] : [{ ...arm, cost: arm.mean_cost_nanousd }]));
+  const priced = arms.flatMap((arm) =>
+    arm.mean_cost_nanousd === undefined ? [] : [{ ...arm, cost: arm.mean_cost_nanousd }],
+  );
   return (
     <>
       <p className="muted num">
@@ -141,8 +177,12 @@ function Arms({ answer }: { answer: ArmsAnswer }) {
                   </td>
                   <td className="num">{formatCount(arm.n)}</td>
                   <td className="num">{formatCount(arm.decisions)}</td>
-                  <td className="num">{arm.mean_cost_nanousd === undefined ? '–' : formatCallUsd(arm.mean_cost_nanousd)}</td>
-                  <td className="num">{arm.mean_latency_ms === undefined ? '–' : formatDuration(arm.mean_latency_ms)}</td>
+                  <td className="num">
+                    {arm.mean_cost_nanousd === undefined ? '–' : formatCallUsd(arm.mean_cost_nanousd)}
+                  </td>
+                  <td className="num">
+                    {arm.mean_latency_ms === undefined ? '–' : formatDuration(arm.mean_latency_ms)}
+                  </td>
                 </tr>
               ))}
             </tbody>
@@ -156,14 +196,23 @@ function Arms({ answer }: { answer: ArmsAnswer }) {
               label="Quality against cost"
               xLabel="cost of a decision"
               yLabel="predicted quality"
-              points={priced.map((arm) => ({ label: arm.model, x: arm.cost, y: arm.quality, yError: arm.confidence, on: arm.decisions > 0 }))}
-              line={frontier.points.map(({ cost_nanousd, quality }) => ({ x: cost_nanousd, y: quality })).sort((a, b) => a.x - b.x)}
+              points={priced.map((arm) => ({
+                label: arm.model,
+                x: arm.cost,
+                y: arm.quality,
+                yError: arm.confidence,
+                on: arm.decisions > 0,
+              }))}
+              line={frontier.points
+                .map(({ cost_nanousd, quality }) => ({ x: cost_nanousd, y: quality }))
+                .sort((a, b) => a.x - b.x)}
               formatX={(nanoUsd) => `$${Number((nanoUsd / 1e9).toPrecision(2))}`}
               formatY={share}
             />
             <figcaption className="muted small">
               Points are models (filled: chosen lately; the whisker is the confidence).
-              {frontier.points.length > 1 && ` The dashed line is what the policy reaches by its threshold, over ${formatCount(frontier.decisions)} recent decisions, as the models predict it.`}
+              {frontier.points.length > 1 &&
+                ` The dashed line is what the policy reaches by its threshold, over ${formatCount(frontier.decisions)} recent decisions, as the models predict it.`}
             </figcaption>
           </figure>
         )}
@@ -210,9 +259,14 @@ function Decisions({ decisions }: { decisions: readonly DecisionView[] }) {
                         {arm.model}
                       </th>
                       <td>
-                        {arm.class} {arm.excluded_reason !== undefined && <span className="muted">{arm.excluded_reason}</span>}
+                        {arm.class}{' '}
+                        {arm.excluded_reason !== undefined && <span className="muted">{arm.excluded_reason}</span>}
                       </td>
-                      <td className="num">{arm.q_mean === undefined ? '–' : `${share(arm.q_mean)} (${share(arm.q_lcb ?? arm.q_mean)} to ${share(arm.q_ucb ?? arm.q_mean)})`}</td>
+                      <td className="num">
+                        {arm.q_mean === undefined
+                          ? '–'
+                          : `${share(arm.q_mean)} (${share(arm.q_lcb ?? arm.q_mean)} to ${share(arm.q_ucb ?? arm.q_mean)})`}
+                      </td>
                       <td className="num">{formatNanoUsd(arm.cost_nanousd)}</td>
                       <td className="num">{share(arm.probability)}</td>
                     </tr>

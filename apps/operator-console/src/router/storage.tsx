@@ -9,7 +9,8 @@ export function Storage({ answer }: { answer: StorageAnswer }) {
   return (
     <>
       <p>
-        Kept for {formatCount(keep.days)} days, at most {formatCount(keep.rows)} rows of each; evaluations reach back as far as the decisions do.
+        Kept for {formatCount(keep.days)} days, at most {formatCount(keep.rows)} rows of each; evaluations reach back as
+        far as the decisions do.
       </p>
       {answer.measured_at === undefined ? (
         <p className="muted">It has not been counted yet.</p>
@@ -20,9 +21,12 @@ export function Storage({ answer }: { answer: StorageAnswer }) {
         </ul>
       )}
       <p className="muted num">
-        {formatCount(pruned.decisions)} decisions and {formatCount(pruned.journal)} entries were deleted since its start.
-        {held > 0 && ` ${formatCount(held)} decisions stay beyond their bound: they may still be rated, or a rollout needs them.`}
-        {answer.kept_for_rollout_since !== undefined && ` The running rollout keeps all since ${day(answer.kept_for_rollout_since)}.`}
+        {formatCount(pruned.decisions)} decisions and {formatCount(pruned.journal)} entries were deleted since its
+        start.
+        {held > 0 &&
+          ` ${formatCount(held)} decisions stay beyond their bound: they may still be rated, or a rollout needs them.`}
+        {answer.kept_for_rollout_since !== undefined &&
+          ` The running rollout keeps all since ${day(answer.kept_for_rollout_since)}.`}
       </p>
     </>
   );

@@ -26,7 +26,10 @@ export function placeOf(path: string, search = ''): Place {
   if (name === '') return { page: 'overview' };
   const single = SINGLE.find((page) => page === name);
   if (id === undefined && single !== undefined) return { page: single };
-  if (name === 'requests') return id === undefined ? { page: 'requests', tenant: query.get('tenant') ?? undefined, outcome: query.get('outcome') ?? undefined } : { page: 'request', id };
+  if (name === 'requests')
+    return id === undefined
+      ? { page: 'requests', tenant: query.get('tenant') ?? undefined, outcome: query.get('outcome') ?? undefined }
+      : { page: 'request', id };
   if (id !== undefined && Object.hasOwn(OF_ONE, name)) return { page: OF_ONE[name as keyof typeof OF_ONE], id };
   return { page: 'unknown' };
 }
@@ -64,7 +67,17 @@ export function usePlace(): Place {
 }
 
 /** A link within the console; opens in a new tab when asked, as links do. */
-export function Link({ to, current = false, className, children }: { to: string; current?: boolean; className?: string; children: ReactNode }) {
+export function Link({
+  to,
+  current = false,
+  className,
+  children,
+}: {
+  to: string;
+  current?: boolean;
+  className?: string;
+  children: ReactNode;
+}) {
   const follow = (event: MouseEvent): void => {
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
     event.preventDefault();

@@ -25,7 +25,9 @@ export function SignIn({ api, onSignedIn }: { api: OperatorApi; onSignedIn: () =
     <main className="sign-in">
       <form className="panel" onSubmit={(event) => void submit(event)}>
         <h1>Sluice operator console</h1>
-        <p className="muted">For the engineer on call. <code>make up</code> prints the user and password of the demo.</p>
+        <p className="muted">
+          For the engineer on call. <code>make up</code> prints the user and password of the demo.
+        </p>
         <label>
           User
           <input name="user" autoComplete="username" required autoFocus />

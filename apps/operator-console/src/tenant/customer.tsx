@@ -14,7 +14,11 @@ import { TenantForm } from './tenant-form.tsx';
 export function Customer({ api, row, onChanged }: { api: OperatorApi; row: Row<Tenant>; onChanged: () => void }) {
   const [open, setOpen] = useState(false);
   const refusal = useRefusal('admin');
-  const remove = useRemoval({ remove: () => api.tables.remove('tenants', row.id, row.version), reload: onChanged, onGone: () => go('/tenants') });
+  const remove = useRemoval({
+    remove: () => api.tables.remove('tenants', row.id, row.version),
+    reload: onChanged,
+    onGone: () => go('/tenants'),
+  });
   const { name, plan, timeZone, status, overageCapNanoUsd } = row.value;
   const done = (): void => {
     setOpen(false);
@@ -27,7 +31,13 @@ export function Customer({ api, row, onChanged }: { api: OperatorApi; row: Row<T
         {status === 'suspended' && <Badge tone="warn">suspended: its calls are refused</Badge>}
         <span className="grow" />
         <Link to="/tenants">All tenants</Link>
-        <button type="button" disabled={refusal !== undefined || open} title={refusal} aria-label={`Change ${name}`} onClick={() => setOpen(true)}>
+        <button
+          type="button"
+          disabled={refusal !== undefined || open}
+          title={refusal}
+          aria-label={`Change ${name}`}
+          onClick={() => setOpen(true)}
+        >
           Change
         </button>
         <SureButton verb="Delete" name={name} refusal={refusal} disabled={remove.busy} onSure={remove.sure} />

@@ -39,11 +39,26 @@ export function Keys({ api, slug }: { api: OperatorApi; slug: string }) {
       columns={[
         { head: 'name', cell: ({ name }) => name },
         { head: 'id', cell: ({ keyId }) => <code>{keyId}</code> },
-        { head: 'expires', figures: 'left', cell: ({ expiresAt }) => (expiresAt === undefined ? <span className="muted">never</span> : new Date(expiresAt).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' })) },
+        {
+          head: 'expires',
+          figures: 'left',
+          cell: ({ expiresAt }) =>
+            expiresAt === undefined ? (
+              <span className="muted">never</span>
+            ) : (
+              new Date(expiresAt).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' })
+            ),
+        },
       ]}
       actions={({ keyId, name }) => (
         <>
-          <button type="button" disabled={refusal !== undefined} title={refusal ?? 'Makes a key like it; this one goes on for a day'} aria-label={`Rotate ${name}`} onClick={() => rotate.mutate(keyId)}>
+          <button
+            type="button"
+            disabled={refusal !== undefined}
+            title={refusal ?? 'Makes a key like it; this one goes on for a day'}
+            aria-label={`Rotate ${name}`}
+            onClick={() => rotate.mutate(keyId)}
+          >
             Rotate
           </button>
           <SureButton verb="Revoke" name={name} refusal={refusal} onSure={() => revoke.mutate(keyId)} />
@@ -51,7 +66,14 @@ export function Keys({ api, slug }: { api: OperatorApi; slug: string }) {
       )}
       foot={
         <form className="inline" onSubmit={submit}>
-          <input name="name" required maxLength={100} placeholder="Name of a new key" aria-label="Name of a new key" disabled={refusal !== undefined} />
+          <input
+            name="name"
+            required
+            maxLength={100}
+            placeholder="Name of a new key"
+            aria-label="Name of a new key"
+            disabled={refusal !== undefined}
+          />
           <button type="submit" disabled={create.isPending || refusal !== undefined} title={refusal}>
             Make a key
           </button>

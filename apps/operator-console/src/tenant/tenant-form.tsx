@@ -19,7 +19,8 @@ export interface TenantFormProps {
 /** Makes a tenant, or changes what it is called, buys and may use. */
 export function TenantForm({ api, row, onDone, onCancel }: TenantFormProps) {
   const plans = useQuery({ queryKey: ['plans'], queryFn: () => api.tables.list('plans') });
-  if (plans.data === undefined) return plans.error === null ? <p className="muted">One moment…</p> : <Problem error={plans.error} />;
+  if (plans.data === undefined)
+    return plans.error === null ? <p className="muted">One moment…</p> : <Problem error={plans.error} />;
   if (plans.data.length === 0) {
     return (
       <p className="notice info">
@@ -40,7 +41,11 @@ export function TenantForm({ api, row, onDone, onCancel }: TenantFormProps) {
       onDone={(document) => onDone(row?.id ?? idOf(document))}
       onCancel={onCancel}
       verb={row === undefined ? 'Make the tenant' : 'Save'}
-      note={row === undefined ? 'Then give it a workspace, which keys and people belong to.' : 'In force on every gateway in under a second.'}
+      note={
+        row === undefined
+          ? 'Then give it a workspace, which keys and people belong to.'
+          : 'In force on every gateway in under a second.'
+      }
       taken={(document) => `There is a tenant “${idOf(document)}” already. Choose another id, or change that one.`}
     />
   );
@@ -48,7 +53,10 @@ export function TenantForm({ api, row, onDone, onCancel }: TenantFormProps) {
 
 const DERIVED: typeof OVERAGE_WINDOW = 'overage-cap';
 /** The window of the overage cap is made by the control plane of plan and cap, and comes and goes by itself. */
-const withoutDerived = (tenant: Tenant): Tenant => ({ ...tenant, limits: { ...tenant.limits, quotas: tenant.limits.quotas.filter(({ id }) => id !== DERIVED) } });
+const withoutDerived = (tenant: Tenant): Tenant => ({
+  ...tenant,
+  limits: { ...tenant.limits, quotas: tenant.limits.quotas.filter(({ id }) => id !== DERIVED) },
+});
 
 const idOf = (document: unknown): string => String(valueAt(document, ['id']) ?? '');
 const NANO = 1e9;
@@ -64,16 +72,42 @@ function groupsOf(document: unknown, isNew: boolean, plans: readonly Plan[]): re
   const plan = plans.find(({ id }) => id === valueAt(document, ['plan']));
   const inherited = { limits: plan?.tenantLimits };
   const customer: FormField[] = [
-    ...(isNew ? [{ label: 'Id', path: ['id'], required: true, hint: 'Letters, digits and hyphens; it never changes.' }] : []),
+    ...(isNew
+      ? [{ label: 'Id', path: ['id'], required: true, hint: 'Letters, digits and hyphens; it never changes.' }]
+      : []),
     { label: 'Name', path: ['name'], required: true },
-    { label: 'Plan', path: ['plan'], required: true, choices: plans.map(({ id, displayName }) => ({ value: id, word: displayName })) },
-    { label: 'Time zone', path: ['timeZone'], placeholder: 'UTC', hint: 'Its days and months begin in it.', suggestions: Intl.supportedValuesOf('timeZone') },
-    { label: 'Calls', path: ['status'], choices: [{ value: isNew ? undefined : 'active', word: 'are served' }, { value: 'suspended', word: 'are refused: suspended' }] },
+    {
+      label: 'Plan',
+      path: ['plan'],
+      required: true,
+      choices: plans.map(({ id, displayName }) => ({ value: id, word: displayName })),
+    },
+    {
+      label: 'Time zone',
+      path: ['timeZone'],
+      placeholder: 'UTC',
+      hint: 'Its days and months begin in it.',
+      suggestions: Intl.supportedValuesOf('timeZone'),
+    },
+    {
+      label: 'Calls',
+      path: ['status'],
+      choices: [
+        { value: isNew ? undefined : 'active', word: 'are served' },
+        { value: 'suspended', word: 'are refused: suspended' },
+      ],
+    },
     { label: 'Overage a month at most, $', path: ['overageCapNanoUsd'], scale: NANO, placeholder: capOf(plan) },
   ];
   const limits = LIMITS.map(({ label, path }): FormField => {
     const own = valueAt(inherited, path);
-    return { label, path, scale: 1, placeholder: typeof own === 'number' ? `plan: ${own.toLocaleString('en-US')}` : 'no limit', write: (whole, value) => withValue(whole, path, String(value ?? ''), inherited) };
+    return {
+      label,
+      path,
+      scale: 1,
+      placeholder: typeof own === 'number' ? `plan: ${own.toLocaleString('en-US')}` : 'no limit',
+      write: (whole, value) => withValue(whole, path, String(value ?? ''), inherited),
+    };
   });
   return [
     { legend: 'Who it is, and what it buys', fields: customer },

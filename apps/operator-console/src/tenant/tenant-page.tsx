@@ -1,7 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { OperatorState, StateTenant } from '@sluice/contracts';
-import { Badge, formatCount, formatNanoUsd, groupCounts, LineChart, OutcomeBars, OutcomeLegend, OUTCOME_GROUPS } from '@sluice/ui';
+import {
+  Badge,
+  formatCount,
+  formatNanoUsd,
+  groupCounts,
+  LineChart,
+  OutcomeBars,
+  OutcomeLegend,
+  OUTCOME_GROUPS,
+} from '@sluice/ui';
 import { ApiError, type OperatorApi } from '../api/operator-api.ts';
 import { DocumentEditor } from '../edit/document-editor.tsx';
 import { LimitFields } from '../edit/limit-fields.tsx';
@@ -17,7 +26,12 @@ import { Workspaces } from './workspaces.tsx';
 /** One tenant: what becomes of its calls, what it is, its workspaces, and per workspace policy and keys. */
 export function TenantPage({ api, picture, id }: { api: OperatorApi; picture: OperatorState; id: string }) {
   const live = picture.tenants.find((one) => one.tenant === id);
-  const row = useQuery({ queryKey: ['tenant', id], queryFn: () => api.tables.get('tenants', id), staleTime: 0, refetchInterval: 5_000 });
+  const row = useQuery({
+    queryKey: ['tenant', id],
+    queryFn: () => api.tables.get('tenants', id),
+    staleTime: 0,
+    refetchInterval: 5_000,
+  });
   const [chosen, setChosen] = useState<string>();
   if (live === undefined && row.isPending) return <p className="muted">One moment…</p>;
   if (live === undefined && row.data === undefined) {
@@ -37,7 +51,11 @@ export function TenantPage({ api, picture, id }: { api: OperatorApi; picture: Op
       {live !== undefined && <Traffic tenant={live} />}
       {live !== undefined && slugs.length > 0 && <Requests api={api} tenant={live} />}
       <div className="columns">
-        {row.data === undefined ? <Problem error={row.error} /> : <Customer api={api} row={row.data} onChanged={() => void row.refetch()} />}
+        {row.data === undefined ? (
+          <Problem error={row.error} />
+        ) : (
+          <Customer api={api} row={row.data} onChanged={() => void row.refetch()} />
+        )}
         <Workspaces api={api} tenant={id} />
       </div>
       {slug !== undefined && (
@@ -73,7 +91,12 @@ function Traffic({ tenant }: { tenant: StateTenant }) {
         <span className="grow" />
         <OutcomeLegend />
       </div>
-      <OutcomeBars label={tenant.name} seconds={tenant.seconds} max={Math.max(scaleOf(tenant), limitOf(tenant) ?? 0)} limit={limitOf(tenant)} />
+      <OutcomeBars
+        label={tenant.name}
+        seconds={tenant.seconds}
+        max={Math.max(scaleOf(tenant), limitOf(tenant) ?? 0)}
+        limit={limitOf(tenant)}
+      />
       <div className="columns tight">
         <div>
           <h3 className="muted">Calls of the last two minutes</h3>
@@ -108,14 +131,26 @@ function Traffic({ tenant }: { tenant: StateTenant }) {
 }
 
 function Limits({ limits: { requests, concurrency, tokens, quotas } }: Pick<StateTenant, 'limits'>) {
-  if (requests === undefined && concurrency === undefined && tokens === undefined && quotas.length === 0) return <p className="muted">It has none.</p>;
+  if (requests === undefined && concurrency === undefined && tokens === undefined && quotas.length === 0)
+    return <p className="muted">It has none.</p>;
   return (
     <dl className="facts num">
-      {requests !== undefined && <Fact name="rate" value={`${requests.perSecond === undefined ? `${formatCount(requests.perMinute ?? 0)} requests/min` : `${requests.perSecond} requests/s`}, ${requests.burst} at once`} />}
-      {concurrency !== undefined && <Fact name="in flight" value={`${concurrency.inFlight}, ${concurrency.queued} of them may wait`} />}
+      {requests !== undefined && (
+        <Fact
+          name="rate"
+          value={`${requests.perSecond === undefined ? `${formatCount(requests.perMinute ?? 0)} requests/min` : `${requests.perSecond} requests/s`}, ${requests.burst} at once`}
+        />
+      )}
+      {concurrency !== undefined && (
+        <Fact name="in flight" value={`${concurrency.inFlight}, ${concurrency.queued} of them may wait`} />
+      )}
       {tokens !== undefined && <Fact name="tokens" value={`${formatCount(tokens.perMinute)}/min`} />}
       {quotas.map((quota) => (
-        <Fact key={quota.id} name={quota.id.replaceAll('-', ' ')} value={`${quota.meter === 'cost_nanousd' ? formatNanoUsd(quota.limit) : `${formatCount(quota.limit)} ${quota.meter.replace('_', ' ')}`}, ${quota.mode === 'hard' ? 'then refused' : 'then a warning'}`} />
+        <Fact
+          key={quota.id}
+          name={quota.id.replaceAll('-', ' ')}
+          value={`${quota.meter === 'cost_nanousd' ? formatNanoUsd(quota.limit) : `${formatCount(quota.limit)} ${quota.meter.replace('_', ' ')}`}, ${quota.mode === 'hard' ? 'then refused' : 'then a warning'}`}
+        />
       ))}
     </dl>
   );
@@ -131,7 +166,11 @@ function Fact({ name, value }: { name: string; value: string }) {
 }
 
 function Requests({ api, tenant }: { api: OperatorApi; tenant: StateTenant }) {
-  const newest = useQuery({ queryKey: ['ledger', tenant.tenant], queryFn: () => api.ledger({ tenant: tenant.tenant, limit: 8 }), refetchInterval: 5_000 });
+  const newest = useQuery({
+    queryKey: ['ledger', tenant.tenant],
+    queryFn: () => api.ledger({ tenant: tenant.tenant, limit: 8 }),
+    refetchInterval: 5_000,
+  });
   return (
     <section className="panel" aria-labelledby="newest">
       <div className="section-head">
@@ -170,7 +209,9 @@ function PolicyPanel({ api, slug }: { api: OperatorApi; slug: string }) {
           save={(value, version) => api.savePolicy(slug, value, version)}
           onSaved={() => undefined}
           needs="admin"
-          fields={(document, change) => <LimitFields document={document} effective={policy.data.effective} change={change} />}
+          fields={(document, change) => (
+            <LimitFields document={document} effective={policy.data.effective} change={change} />
+          )}
         />
       )}
     </section>

@@ -47,23 +47,53 @@ export function TenantsPage({ api, picture }: { api: OperatorApi; picture: Opera
         </form>
       }
       button={
-        <button type="button" className="primary" disabled={refusal !== undefined || making} title={refusal} onClick={() => setMaking(true)}>
+        <button
+          type="button"
+          className="primary"
+          disabled={refusal !== undefined || making}
+          title={refusal}
+          onClick={() => setMaking(true)}
+        >
           New tenant
         </button>
       }
       problem={tenants.error}
       rows={tenants.data?.pages.flatMap((page) => page.rows)}
       keyOf={({ id }) => id}
-      empty={filter.q === '' && filter.plan === '' ? 'There is no tenant yet. Make the first with “New tenant”.' : 'None matches.'}
+      empty={
+        filter.q === '' && filter.plan === ''
+          ? 'There is no tenant yet. Make the first with “New tenant”.'
+          : 'None matches.'
+      }
       columns={[
         { head: 'tenant', cell: ({ id, value }) => <TenantName id={id} tenant={value} /> },
-        { head: 'plan', cell: ({ value }) => <Link to={`/plans/${encodeURIComponent(value.plan)}`}>{plans.data?.find(({ id }) => id === value.plan)?.value.displayName ?? value.plan}</Link> },
-        { head: 'workspaces', cell: ({ id }) => picture.tenants.find(({ tenant }) => tenant === id)?.workspaces.join(', ') || <span className="muted">none yet</span> },
+        {
+          head: 'plan',
+          cell: ({ value }) => (
+            <Link to={`/plans/${encodeURIComponent(value.plan)}`}>
+              {plans.data?.find(({ id }) => id === value.plan)?.value.displayName ?? value.plan}
+            </Link>
+          ),
+        },
+        {
+          head: 'workspaces',
+          cell: ({ id }) =>
+            picture.tenants.find(({ tenant }) => tenant === id)?.workspaces.join(', ') || (
+              <span className="muted">none yet</span>
+            ),
+        },
         { head: 'time zone', cell: ({ value }) => value.timeZone },
       ]}
       foot={<MoreRows query={tenants} noun="tenants" />}
     >
-      {making && <TenantForm api={api} row={undefined} onDone={(id) => go(`/tenants/${encodeURIComponent(id)}`)} onCancel={() => setMaking(false)} />}
+      {making && (
+        <TenantForm
+          api={api}
+          row={undefined}
+          onDone={(id) => go(`/tenants/${encodeURIComponent(id)}`)}
+          onCancel={() => setMaking(false)}
+        />
+      )}
     </ListPanel>
   );
 }
@@ -71,7 +101,8 @@ export function TenantsPage({ api, picture }: { api: OperatorApi; picture: Opera
 function TenantName({ id, tenant }: { id: string; tenant: Tenant }) {
   return (
     <>
-      <Link to={`/tenants/${encodeURIComponent(id)}`}>{tenant.name}</Link> {tenant.status === 'suspended' && <Badge tone="warn">suspended</Badge>}
+      <Link to={`/tenants/${encodeURIComponent(id)}`}>{tenant.name}</Link>{' '}
+      {tenant.status === 'suspended' && <Badge tone="warn">suspended</Badge>}
       <span className="muted small block">{id}</span>
     </>
   );

@@ -13,10 +13,17 @@ import { useRefusal } from '../session/role.tsx';
 
 /** The workspaces of a tenant: made, changed, deleted. */
 export function Workspaces({ api, tenant }: { api: OperatorApi; tenant: string }) {
-  const workspaces = useQuery({ queryKey: ['workspaces', tenant], queryFn: () => api.tables.page('workspaces', { tenant, limit: '1000' }), staleTime: 0 });
+  const workspaces = useQuery({
+    queryKey: ['workspaces', tenant],
+    queryFn: () => api.tables.page('workspaces', { tenant, limit: '1000' }),
+    staleTime: 0,
+  });
   const [open, setOpen] = useState<Row<Workspace> | 'new'>();
   const refusal = useRefusal('admin');
-  const remove = useMutation({ mutationFn: ({ id, version }: Row<Workspace>) => api.tables.remove('workspaces', id, version), onSettled: () => void workspaces.refetch() });
+  const remove = useMutation({
+    mutationFn: ({ id, version }: Row<Workspace>) => api.tables.remove('workspaces', id, version),
+    onSettled: () => void workspaces.refetch(),
+  });
   const done = (): void => {
     setOpen(undefined);
     void workspaces.refetch();
@@ -27,7 +34,12 @@ export function Workspaces({ api, tenant }: { api: OperatorApi; tenant: string }
       title="Workspaces"
       hint="what keys, people and usage belong to"
       button={
-        <button type="button" disabled={refusal !== undefined || open !== undefined} title={refusal} onClick={() => setOpen('new')}>
+        <button
+          type="button"
+          disabled={refusal !== undefined || open !== undefined}
+          title={refusal}
+          onClick={() => setOpen('new')}
+        >
           New workspace
         </button>
       }
@@ -49,10 +61,22 @@ export function Workspaces({ api, tenant }: { api: OperatorApi; tenant: string }
       ]}
       actions={(row) => (
         <>
-          <button type="button" disabled={refusal !== undefined || open !== undefined} title={refusal} aria-label={`Change ${row.id}`} onClick={() => setOpen(row)}>
+          <button
+            type="button"
+            disabled={refusal !== undefined || open !== undefined}
+            title={refusal}
+            aria-label={`Change ${row.id}`}
+            onClick={() => setOpen(row)}
+          >
             Change
           </button>
-          <SureButton verb="Delete" name={row.id} refusal={refusal} disabled={remove.isPending} onSure={() => remove.mutate(row)} />
+          <SureButton
+            verb="Delete"
+            name={row.id}
+            refusal={refusal}
+            disabled={remove.isPending}
+            onSure={() => remove.mutate(row)}
+          />
         </>
       )}
       foot={
@@ -61,21 +85,67 @@ export function Workspaces({ api, tenant }: { api: OperatorApi; tenant: string }
         </p>
       }
     >
-      {open !== undefined && <WorkspaceForm key={open === 'new' ? 'new' : open.id} api={api} tenant={tenant} row={open === 'new' ? undefined : open} onDone={done} onCancel={() => setOpen(undefined)} />}
+      {open !== undefined && (
+        <WorkspaceForm
+          key={open === 'new' ? 'new' : open.id}
+          api={api}
+          tenant={tenant}
+          row={open === 'new' ? undefined : open}
+          onDone={done}
+          onCancel={() => setOpen(undefined)}
+        />
+      )}
     </ListPanel>
   );
 }
 
-function WorkspaceForm({ api, tenant, row, onDone, onCancel }: { api: OperatorApi; tenant: string; row: Row<Workspace> | undefined; onDone: () => void; onCancel: () => void }) {
+function WorkspaceForm({
+  api,
+  tenant,
+  row,
+  onDone,
+  onCancel,
+}: {
+  api: OperatorApi;
+  tenant: string;
+  row: Row<Workspace> | undefined;
+  onDone: () => void;
+  onCancel: () => void;
+}) {
   const cells = useQuery({ queryKey: ['cells'], queryFn: () => api.tables.list('cells') });
   const open = (cells.data ?? []).filter(({ value }) => value.kind === 'shared' || value.tenant === tenant);
   const groups = (_document: unknown, isNew: boolean): readonly FieldGroup[] => [
     {
       legend: isNew ? 'A new workspace' : `Workspace ${row?.id ?? ''}`,
       fields: [
-        ...(isNew ? [{ label: 'Name', path: ['slug'], required: true, placeholder: `${tenant}-prod`, hint: 'Lower-case letters, digits and hyphens; unique everywhere, and it never changes.' }] : []),
-        { label: 'Cell', path: ['cellId'], hint: 'The copy of the data plane that serves it.', choices: [...(isNew ? [{ value: undefined, word: 'the shared one' }] : []), ...open.map(({ id, value }) => ({ value: id, word: value.kind === 'dedicated' ? `${id}, its own` : id }))] },
-        { label: 'Calls', path: ['status'], choices: [{ value: isNew ? undefined : 'active', word: 'are served' }, { value: 'suspended', word: 'are refused: suspended' }] },
+        ...(isNew
+          ? [
+              {
+                label: 'Name',
+                path: ['slug'],
+                required: true,
+                placeholder: `${tenant}-prod`,
+                hint: 'Lower-case letters, digits and hyphens; unique everywhere, and it never changes.',
+              },
+            ]
+          : []),
+        {
+          label: 'Cell',
+          path: ['cellId'],
+          hint: 'The copy of the data plane that serves it.',
+          choices: [
+            ...(isNew ? [{ value: undefined, word: 'the shared one' }] : []),
+            ...open.map(({ id, value }) => ({ value: id, word: value.kind === 'dedicated' ? `${id}, its own` : id })),
+          ],
+        },
+        {
+          label: 'Calls',
+          path: ['status'],
+          choices: [
+            { value: isNew ? undefined : 'active', word: 'are served' },
+            { value: 'suspended', word: 'are refused: suspended' },
+          ],
+        },
       ],
     },
   ];
@@ -91,7 +161,9 @@ function WorkspaceForm({ api, tenant, row, onDone, onCancel }: { api: OperatorAp
       onCancel={onCancel}
       verb={row === undefined ? 'Make the workspace' : 'Save'}
       note={row === undefined ? 'It begins with the policy of the plan.' : undefined}
-      taken={(document) => `There is a workspace “${slugOf(document)}” already. Names of workspaces are unique over all tenants: choose another.`}
+      taken={(document) =>
+        `There is a workspace “${slugOf(document)}” already. Names of workspaces are unique over all tenants: choose another.`
+      }
     />
   );
 }

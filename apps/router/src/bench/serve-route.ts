@@ -8,8 +8,8 @@ import { createRouterPool, migrateRouter } from '../store/open-router-database.t
 import { createPostgresRouterStore } from '../store/postgres-router-store.ts';
 
 /**
- * A router of nine models for measurements, on PORT, with the service token ROUTE_TOKEN. Decisions are logged, to PostgreSQL
- * with ROUTE_DATABASE_URL, else in memory.
+ * A router of nine models for measurements, on PORT, with the service token ROUTE_TOKEN. Decisions are logged, to
+ * PostgreSQL with ROUTE_DATABASE_URL, else in memory.
  */
 const MODELS = 9;
 const logger = createLogger({ service: 'router', level: 'warn' });
@@ -23,12 +23,41 @@ const config = compileConfig(
     keys: {},
     plans: {
       p: {
-        id: 'p', displayName: 'P', policy: { limits: {}, routing: { chain: [{ provider: 'primary' }] } }, tenantLimits: {}, allotment: { totalTokens: 0, feeNanoUsd: 0 },
-        priceBook: { version: 1, effectiveFrom: '2026-01-01T00:00:00.000Z', prices: Object.fromEntries(names.map((name, i) => [name, price(i)])) },
+        id: 'p',
+        displayName: 'P',
+        policy: { limits: {}, routing: { chain: [{ provider: 'primary' }] } },
+        tenantLimits: {},
+        allotment: { totalTokens: 0, feeNanoUsd: 0 },
+        priceBook: {
+          version: 1,
+          effectiveFrom: '2026-01-01T00:00:00.000Z',
+          prices: Object.fromEntries(names.map((name, i) => [name, price(i)])),
+        },
       },
     },
-    providers: { primary: { id: 'primary', displayName: 'Primary', dialect: 'openai', baseUrl: 'http://127.0.0.1:1', credentials: [{ id: 'main', slots: 1 }] } },
-    models: Object.fromEntries(names.map((id, i) => [id, { id, displayName: id, contextTokens: 100_000, maxOutputTokens: 4_000, abilities: ['chat'], tier: i % 3, offers: [{ provider: 'primary', providerModel: id }] }])),
+    providers: {
+      primary: {
+        id: 'primary',
+        displayName: 'Primary',
+        dialect: 'openai',
+        baseUrl: 'http://127.0.0.1:1',
+        credentials: [{ id: 'main', slots: 1 }],
+      },
+    },
+    models: Object.fromEntries(
+      names.map((id, i) => [
+        id,
+        {
+          id,
+          displayName: id,
+          contextTokens: 100_000,
+          maxOutputTokens: 4_000,
+          abilities: ['chat'],
+          tier: i % 3,
+          offers: [{ provider: 'primary', providerModel: id }],
+        },
+      ]),
+    ),
     cells: {},
     killSwitches: {},
   }),

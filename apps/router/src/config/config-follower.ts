@@ -20,7 +20,13 @@ interface FollowerLog {
 }
 
 /** Follows the control plane's configuration and goes on with the last version while that is away. */
-export function followConfig(deps: { readonly url: string; readonly token: string; readonly logger: FollowerLog; readonly silenceMs?: number; readonly onChange?: (config: RouterConfig) => void }): ConfigFollower {
+export function followConfig(deps: {
+  readonly url: string;
+  readonly token: string;
+  readonly logger: FollowerLog;
+  readonly silenceMs?: number;
+  readonly onChange?: (config: RouterConfig) => void;
+}): ConfigFollower {
   const { logger, silenceMs = 15_000 } = deps;
   const abort = new AbortController();
   let snapshot: ConfigSnapshot | undefined;
@@ -50,7 +56,8 @@ export function followConfig(deps: { readonly url: string; readonly token: strin
         headers: { authorization: `Bearer ${deps.token}`, accept: 'text/event-stream' },
         signal: AbortSignal.any([abort.signal, quiet.signal]),
       });
-      if (response.status !== 200 || response.body === null) throw new Error(`the control plane answered ${response.status}`);
+      if (response.status !== 200 || response.body === null)
+        throw new Error(`the control plane answered ${response.status}`);
       connected = true;
       const parser = createSseParser(MAX_EVENT_CHARS);
       for await (const chunk of response.body) {
@@ -77,7 +84,11 @@ export function followConfig(deps: { readonly url: string; readonly token: strin
         await readStream();
         failures = 0;
       } catch (error) {
-        if (!abort.signal.aborted && failures === 0) logger.warn({ reason: error instanceof Error ? error.message.slice(0, 300) : 'unknown' }, 'the configuration stream is broken; deciding by the last version');
+        if (!abort.signal.aborted && failures === 0)
+          logger.warn(
+            { reason: error instanceof Error ? error.message.slice(0, 300) : 'unknown' },
+            'the configuration stream is broken; deciding by the last version',
+          );
       }
       await pause(Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** failures), abort.signal);
     }

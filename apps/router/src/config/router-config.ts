@@ -1,4 +1,14 @@
-import { mergePolicy, type ApiKeyRecord, type ConfigSnapshot, type KillSwitch, type Model, type Policy, type Price, type PriceBook, type Provider } from '@sluice/contracts';
+import {
+  mergePolicy,
+  type ApiKeyRecord,
+  type ConfigSnapshot,
+  type KillSwitch,
+  type Model,
+  type Policy,
+  type Price,
+  type PriceBook,
+  type Provider,
+} from '@sluice/contracts';
 
 /** A workspace as far as a decision needs it. */
 export interface RoutedWorkspace {
@@ -29,7 +39,10 @@ export interface RouterConfig {
 }
 
 /** Derives what decisions look up; a workspace that cannot be compiled is logged and left out. */
-export function compileConfig(snapshot: ConfigSnapshot, logger: { error(fields: object, message: string): void }): RouterConfig {
+export function compileConfig(
+  snapshot: ConfigSnapshot,
+  logger: { error(fields: object, message: string): void },
+): RouterConfig {
   const workspaces = new Map<string, RoutedWorkspace>();
   for (const workspace of Object.values(snapshot.workspaces)) {
     const tenant = snapshot.tenants[workspace.tenant];
@@ -47,14 +60,22 @@ export function compileConfig(snapshot: ConfigSnapshot, logger: { error(fields: 
         priceBook: plan.priceBook,
       });
     } catch (error) {
-      logger.error({ workspace: workspace.slug, reason: error instanceof Error ? error.message.slice(0, 300) : 'unknown' }, 'workspace left out: its policy is impossible');
+      logger.error(
+        { workspace: workspace.slug, reason: error instanceof Error ? error.message.slice(0, 300) : 'unknown' },
+        'workspace left out: its policy is impossible',
+      );
     }
   }
   const keys = new Map<string, RoutedKey>();
   for (const record of Object.values(snapshot.keys)) {
     const workspace = workspaces.get(record.workspace);
     if (workspace === undefined) continue;
-    keys.set(record.keyId, { record, digest: Buffer.from(record.digest, 'hex'), expiresAtMs: record.expiresAt === undefined ? Infinity : Date.parse(record.expiresAt), workspace });
+    keys.set(record.keyId, {
+      record,
+      digest: Buffer.from(record.digest, 'hex'),
+      expiresAtMs: record.expiresAt === undefined ? Infinity : Date.parse(record.expiresAt),
+      workspace,
+    });
   }
   const models = new Map(Object.entries(snapshot.models));
   return {
@@ -68,7 +89,10 @@ export function compileConfig(snapshot: ConfigSnapshot, logger: { error(fields: 
   };
 }
 
-/** What a customer is billed for a model, or the stated default of its policy; undefined where the policy refuses unpriced calls. */
+/**
+ * What a customer is billed for a model, or the stated default of its policy; undefined where the policy refuses
+ * unpriced calls.
+ */
 export function billedPrice({ priceBook, policy }: RoutedWorkspace, model: string): Price | undefined {
   const listed = Object.hasOwn(priceBook.prices, model) ? priceBook.prices[model] : undefined;
   if (listed !== undefined) return listed;

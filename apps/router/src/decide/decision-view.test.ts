@@ -2,11 +2,29 @@ import { decisionRow } from '../testing/fixtures.ts';
 import { decisionView } from './decision-view.ts';
 
 describe('a decision as it is read', () => {
-  const stored = { ...decisionRow(1, { call: { outcome: 'ok', executedModel: 'small', costNanoUsd: 4_242_421, billedNanoUsd: 9_000_000, outputTokens: 20, totalMs: 99.5 } }), feedback: [] };
+  const stored = {
+    ...decisionRow(1, {
+      call: {
+        outcome: 'ok',
+        executedModel: 'small',
+        costNanoUsd: 4_242_421,
+        billedNanoUsd: 9_000_000,
+        outputTokens: 20,
+        totalMs: 99.5,
+      },
+    }),
+    feedback: [],
+  };
 
   it('tells a customer what is billed and never what providers charge us', () => {
     const view = decisionView(stored, 'key');
-    expect(view.call).toEqual({ outcome: 'ok', executed_model: 'small', billed_nanousd: 9_000_000, output_tokens: 20, total_ms: 99.5 });
+    expect(view.call).toEqual({
+      outcome: 'ok',
+      executed_model: 'small',
+      billed_nanousd: 9_000_000,
+      output_tokens: 20,
+      total_ms: 99.5,
+    });
     expect(JSON.stringify(view)).not.toContain('4242421');
   });
 

@@ -33,22 +33,46 @@ export type RouteDecider = (body: unknown, caller: Caller) => Reply<RouteAnswer>
 export function createRouteDecider(deps: RouteDeciderDeps): RouteDecider {
   const { clock, ids, random, log, requests } = deps;
 
-  function decide(request: RouteRequest, workspace: RoutedWorkspace, key: RoutedKey | undefined, config: RouterConfig, compiled: CompiledSnapshot): Reply<RouteAnswer> {
+  function decide(
+    request: RouteRequest,
+    workspace: RoutedWorkspace,
+    key: RoutedKey | undefined,
+    config: RouterConfig,
+    compiled: CompiledSnapshot,
+  ): Reply<RouteAnswer> {
     const nowMs = clock.now();
     const digest = request.request_id === undefined || request.dry_run ? undefined : digestOf(request);
     if (digest !== undefined) {
       const before = requests.find(workspace.slug, request.request_id as string, nowMs);
-      if (before !== undefined && before.digest !== digest) return { status: 409, title: 'This request_id was used for another request', detail: 'The same request_id gives the same decision again; use another one for another request.' };
+      if (before !== undefined && before.digest !== digest)
+        return {
+          status: 409,
+          title: 'This request_id was used for another request',
+          detail: 'The same request_id gives the same decision again; use another one for another request.',
+        };
       if (before !== undefined) return { status: 200, body: routeAnswer(before.facts, request.explain) };
     }
     if (!request.dry_run && !log.accepting) {
       deps.onRefused?.();
-      return notReady('Too many decisions wait to be stored; one more would lose its probability. Ask again in a few seconds.');
+      return notReady(
+        'Too many decisions wait to be stored; one more would lose its probability. Ask again in a few seconds.',
+      );
     }
     const text = request.messages === undefined ? '' : promptText({ messages: request.messages });
-    const features = request.features === undefined ? { features: compiled.extractor.extract(text) } : readFeatures(request.features, compiled.extractor.names);
+    const features =
+      request.features === undefined
+        ? { features: compiled.extractor.extract(text) }
+        : readFeatures(request.features, compiled.extractor.names);
     if ('errors' in features) return { status: 422, title: 'The features cannot be used', errors: features.errors };
-    const { candidates, providers } = gatherCandidates({ request, workspace, key, config, compiled, textLength: request.messages === undefined ? 0 : lengthOf(request.messages), nowMs });
+    const { candidates, providers } = gatherCandidates({
+      request,
+      workspace,
+      key,
+      config,
+      compiled,
+      textLength: request.messages === undefined ? 0 : lengthOf(request.messages),
+      nowMs,
+    });
     const decided = decideFromSnapshot(compiled, {
       decisionId: ids.ulid(),
       tenant: workspace.tenant,
@@ -63,9 +87,15 @@ export function createRouteDecider(deps: RouteDeciderDeps): RouteDecider {
       u: random(),
       variantDraw: random(),
     });
-    if (decided.status === 'bad_features') return { status: 422, title: 'The features cannot be used', detail: decided.message };
+    if (decided.status === 'bad_features')
+      return { status: 422, title: 'The features cannot be used', detail: decided.message };
     if (decided.status === 'none_eligible') {
-      return { status: 422, title: 'No candidate is eligible', detail: 'Each candidate is listed with the reason why it must not be chosen.', errors: decided.excluded.map(({ model, reason }) => ({ path: model, message: reason })) };
+      return {
+        status: 422,
+        title: 'No candidate is eligible',
+        detail: 'Each candidate is listed with the reason why it must not be chosen.',
+        errors: decided.excluded.map(({ model, reason }) => ({ path: model, message: reason })),
+      };
     }
     const { decision } = decided;
     const signals = compiled.snapshot.tenants[workspace.tenant] ?? NO_SIGNALS;
@@ -91,14 +121,16 @@ export function createRouteDecider(deps: RouteDeciderDeps): RouteDecider {
       };
       log.add(row);
       deps.onDecided?.(row);
-      if (digest !== undefined) requests.add(workspace.slug, request.request_id as string, { digest, facts, atMs: nowMs });
+      if (digest !== undefined)
+        requests.add(workspace.slug, request.request_id as string, { digest, facts, atMs: nowMs });
     }
     return { status: 200, body: routeAnswer(facts, request.explain) };
   }
 
   return (body, caller) => {
     const parsed = RouteRequest.safeParse(body);
-    if (!parsed.success) return { status: 400, title: 'The request body is not valid', errors: fieldFaults(parsed.error) };
+    if (!parsed.success)
+      return { status: 400, title: 'The request body is not valid', errors: fieldFaults(parsed.error) };
     const config = deps.config();
     if (config === undefined) return notReady('It has no configuration yet.');
     const compiled = deps.snapshot();
@@ -112,15 +144,39 @@ export function createRouteDecider(deps: RouteDeciderDeps): RouteDecider {
 const NO_SIGNALS = { difficulty: 0, pressure: 0 };
 
 /** The workspace that is decided for: a key's own, or the one that a service names. */
-function workspaceOf({ workspace: slug }: RouteRequest, caller: Caller, config: RouterConfig): RoutedWorkspace | ProblemReply {
+function workspaceOf(
+  { workspace: slug }: RouteRequest,
+  caller: Caller,
+  config: RouterConfig,
+): RoutedWorkspace | ProblemReply {
   if (caller.kind === 'key') {
     const own = caller.key.workspace;
-    if (slug !== undefined && slug !== own.slug) return { status: 404, title: 'The workspace does not exist', errors: [{ path: 'workspace', message: 'there is no such workspace, or it is not the key\'s own; leave it out with an API key' }] };
+    if (slug !== undefined && slug !== own.slug)
+      return {
+        status: 404,
+        title: 'The workspace does not exist',
+        errors: [
+          {
+            path: 'workspace',
+            message: "there is no such workspace, or it is not the key's own; leave it out with an API key",
+          },
+        ],
+      };
     return own.suspended ? suspended : own;
   }
-  if (slug === undefined) return { status: 400, title: 'The request body is not valid', errors: [{ path: 'workspace', message: 'a service must say for which workspace' }] };
+  if (slug === undefined)
+    return {
+      status: 400,
+      title: 'The request body is not valid',
+      errors: [{ path: 'workspace', message: 'a service must say for which workspace' }],
+    };
   const found = config.workspaces.get(slug);
-  if (found === undefined) return { status: 404, title: 'The workspace does not exist', errors: [{ path: 'workspace', message: `there is no workspace '${slug}'` }] };
+  if (found === undefined)
+    return {
+      status: 404,
+      title: 'The workspace does not exist',
+      errors: [{ path: 'workspace', message: `there is no workspace '${slug}'` }],
+    };
   return found.suspended ? suspended : found;
 }
 
@@ -136,7 +192,8 @@ function lengthOf(messages: NonNullable<RouteRequest['messages']>): number {
   let length = 0;
   for (const { content } of messages) {
     if (typeof content === 'string') length += content.length;
-    else if (content !== null) for (const part of content) if (typeof part['text'] === 'string') length += part['text'].length;
+    else if (content !== null)
+      for (const part of content) if (typeof part['text'] === 'string') length += part['text'].length;
   }
   return length;
 }

@@ -11,7 +11,11 @@ import { createDriftReactor, type DriftReactor } from './drift-reactor.ts';
 const V1 = { version: 'v1', note: '', createdBy: 'x', settings: DEFAULT_SETTINGS, features: DEFAULT_FEATURES };
 
 /** A state with a reactor on it; all that happens is one journal. */
-function startReactor({ highest = 'rollback' as ReactionStep, refuse = 0, windows = {} as Partial<Parameters<typeof createDriftReactor>[0]['drift']> } = {}) {
+function startReactor({
+  highest = 'rollback' as ReactionStep,
+  refuse = 0,
+  windows = {} as Partial<Parameters<typeof createDriftReactor>[0]['drift']>,
+} = {}) {
   const clock = createFakeClock(AT_MS);
   const state = createRouterState();
   const entries: JournalEntry[] = [];
@@ -28,7 +32,16 @@ function startReactor({ highest = 'rollback' as ReactionStep, refuse = 0, window
   apply({ kind: 'models_seen', models: MODELS });
   const reactor: DriftReactor = createDriftReactor({
     keeper: { state, record: async (work) => (await work(state)).bodies.forEach(apply) },
-    drift: { seen: 0, rebase: () => undefined, report: () => ({ window: { reference: 0, recent: 0, needed: 500 }, features: [], arm_mix: { psi: 0, level: 'too_few' } }), ...windows },
+    drift: {
+      seen: 0,
+      rebase: () => undefined,
+      report: () => ({
+        window: { reference: 0, recent: 0, needed: 500 },
+        features: [],
+        arm_mix: { psi: 0, level: 'too_few' },
+      }),
+      ...windows,
+    },
     names: () => DEFAULT_FEATURES.names,
     highest,
     clock,
@@ -49,7 +62,12 @@ function startReactor({ highest = 'rollback' as ReactionStep, refuse = 0, window
     for (let i = 0; i < times; i += 1) {
       const made = decision((n += 1));
       const mean = made.arms.find((arm) => arm.model === model)?.mean ?? 0;
-      apply({ kind: 'reward', tenant: 'acme', reward: mean + beside, decision: { ...made, chosen: model, policy_version: 'v1' } });
+      apply({
+        kind: 'reward',
+        tenant: 'acme',
+        reward: mean + beside,
+        decision: { ...made, chosen: model, policy_version: 'v1' },
+      });
     }
   };
   /** Drifts on until the ladder stands there. */
@@ -66,8 +84,10 @@ function startReactor({ highest = 'rollback' as ReactionStep, refuse = 0, window
   return { clock, state, entries, sent, logged, reactor, reward, apply, driveTo };
 }
 
-const thetaOf = (state: RouterState, model: string): readonly number[] | undefined => state.arms.arms().find((arm) => arm.model === model)?.theta;
-const strengthOf = (state: RouterState, model: string): number => state.arms.state.find((arm) => arm.model === model)?.ridge.a[0]?.[0] ?? 0;
+const thetaOf = (state: RouterState, model: string): readonly number[] | undefined =>
+  state.arms.arms().find((arm) => arm.model === model)?.theta;
+const strengthOf = (state: RouterState, model: string): number =>
+  state.arms.state.find((arm) => arm.model === model)?.ridge.a[0]?.[0] ?? 0;
 
 describe('the reactions of a router', () => {
   it('are each recorded, logged with their numbers and published once, though the spine refused at first', async () => {
@@ -79,10 +99,32 @@ describe('the reactions of a router', () => {
       await reactor.flushed();
     }
     const events = sent.map(({ topic, body }) => [topic, AuditEvent.parse(JSON.parse(body))] as const);
-    expect(events.map(([topic, { after }]) => [topic, (after as { step: string }).step])).toEqual([['audit-events', 'alert'], ['audit-events', 'explore'], ['audit-events', 'forget_slowly'], ['audit-events', 'forget']]);
-    expect(events[1]?.[1]).toMatchObject({ type: 'drift_reaction.changed', actor: { kind: 'service', id: 'router' }, reason: expect.stringMatching(/of large: -0\.\d+ beyond 0\.\d+ after \d+; detection 1 of 1/) });
-    expect(logged.map(({ fields }) => fields)).toContainEqual(expect.objectContaining({ from: 'explore', to: 'forget_slowly', evidence: [expect.objectContaining({ subject: 'large' })], effects: { gamma: 0.7, floor: 1.5, keep: 0.999, frozen: false } }));
-    expect(reactor.view()).toMatchObject({ mode: 'reacting', step: 'forget', suspects: ['large'], ends: { to: 'forget_slowly', rewards_left: 500 }, history: [{ to: 'forget', kind: 'up', actor: 'system' }, {}, {}, {}] });
+    expect(events.map(([topic, { after }]) => [topic, (after as { step: string }).step])).toEqual([
+      ['audit-events', 'alert'],
+      ['audit-events', 'explore'],
+      ['audit-events', 'forget_slowly'],
+      ['audit-events', 'forget'],
+    ]);
+    expect(events[1]?.[1]).toMatchObject({
+      type: 'drift_reaction.changed',
+      actor: { kind: 'service', id: 'router' },
+      reason: expect.stringMatching(/of large: -0\.\d+ beyond 0\.\d+ after \d+; detection 1 of 1/),
+    });
+    expect(logged.map(({ fields }) => fields)).toContainEqual(
+      expect.objectContaining({
+        from: 'explore',
+        to: 'forget_slowly',
+        evidence: [expect.objectContaining({ subject: 'large' })],
+        effects: { gamma: 0.7, floor: 1.5, keep: 0.999, frozen: false },
+      }),
+    );
+    expect(reactor.view()).toMatchObject({
+      mode: 'reacting',
+      step: 'forget',
+      suspects: ['large'],
+      ends: { to: 'forget_slowly', rewards_left: 500 },
+      history: [{ to: 'forget', kind: 'up', actor: 'system' }, {}, {}, {}],
+    });
     expect(reactor.published).toBe(state.reactions.at(-1)?.seq);
   });
 
@@ -131,7 +173,16 @@ describe('the reactions of a router', () => {
     apply({ kind: 'rollout_created', id: ulid(1), policyVersion: 'v2', margin: 0.05, actor: 'a', reason: 'r' });
     apply({ kind: 'rollout_started', id: ulid(1), actor: 'a', reason: 'r' });
     await driveTo('rollback');
-    expect(state.rollouts.get(ulid(1))?.state).toMatchObject({ life: 'rolled_back', history: expect.arrayContaining([expect.objectContaining({ to: 'rolled_back', actor: 'system', reason: expect.stringContaining('rewards went on drifting while the policy was frozen') })]) });
+    expect(state.rollouts.get(ulid(1))?.state).toMatchObject({
+      life: 'rolled_back',
+      history: expect.arrayContaining([
+        expect.objectContaining({
+          to: 'rolled_back',
+          actor: 'system',
+          reason: expect.stringContaining('rewards went on drifting while the policy was frozen'),
+        }),
+      ]),
+    });
     expect(state.running).toBeUndefined();
   });
 
@@ -140,10 +191,22 @@ describe('the reactions of a router', () => {
     apply({ kind: 'policy_created', policy: { ...V1, version: 'v2' } });
     apply({ kind: 'rollout_created', id: ulid(1), policyVersion: 'v2', margin: 0.05, actor: 'a', reason: 'r' });
     const saved = state.saved;
-    const promoted = createRouterState({ ...saved, serving: 'v2', rollouts: saved.rollouts.map((rollout) => ({ ...rollout, life: 'promoted', stage: 'full' })) });
+    const promoted = createRouterState({
+      ...saved,
+      serving: 'v2',
+      rollouts: saved.rollouts.map((rollout) => ({ ...rollout, life: 'promoted', stage: 'full' })),
+    });
     expect(promoted.revocable?.id).toBe(ulid(1));
-    promoted.apply({ seq: entries.length + 1, atMs: 1, body: { kind: 'rollout_breached', id: ulid(1), actor: 'system', reason: 'drift' } });
-    expect([promoted.serving, promoted.rollouts.get(ulid(1))?.life, promoted.revocable]).toEqual(['v1', 'rolled_back', undefined]);
+    promoted.apply({
+      seq: entries.length + 1,
+      atMs: 1,
+      body: { kind: 'rollout_breached', id: ulid(1), actor: 'system', reason: 'drift' },
+    });
+    expect([promoted.serving, promoted.rollouts.get(ulid(1))?.life, promoted.revocable]).toEqual([
+      'v1',
+      'rolled_back',
+      undefined,
+    ]);
   });
 
   it('come back from journal and checkpoint to the last bit, forgetting and freezing alike', async () => {
@@ -163,14 +226,22 @@ describe('the reactions of a router', () => {
   it('count a shift of the windows once, and hold later windows against it', async () => {
     let rebased = 0;
     const seen = { seen: 1_000, rebase: () => (rebased += 1) };
-    const moved = { window: { reference: 1_000, recent: 1_000, needed: 500 }, features: [], arm_mix: { psi: 0.4, level: 'major' as const } };
-    const { state, reactor, clock } = startReactor({ windows: { ...seen, report: () => (rebased === 0 ? moved : { ...moved, arm_mix: { psi: 0, level: 'too_few' } }) } });
+    const moved = {
+      window: { reference: 1_000, recent: 1_000, needed: 500 },
+      features: [],
+      arm_mix: { psi: 0.4, level: 'major' as const },
+    };
+    const { state, reactor, clock } = startReactor({
+      windows: { ...seen, report: () => (rebased === 0 ? moved : { ...moved, arm_mix: { psi: 0, level: 'too_few' } }) },
+    });
     for (let i = 0; i < 5; i += 1) {
       clock.advance(61_000);
       await reactor.tick();
     }
     expect([stepOf(state.reaction), rebased]).toEqual(['alert', 1]);
-    expect(state.reactions.map(({ why }) => why)).toEqual(['arm_mix of the mix of models: 0.400 beyond 0.25 after 1000; detection 1 of 1']);
+    expect(state.reactions.map(({ why }) => why)).toEqual([
+      'arm_mix of the mix of models: 0.400 beyond 0.25 after 1000; detection 1 of 1',
+    ]);
   });
 
   it('take no step where they are off, and none beyond what is allowed', async () => {
@@ -193,23 +264,40 @@ describe('the reactions of a router', () => {
     let test = await startTestRouter({ store, driftReactions: 'rollback' });
     await test.router.loaded;
     await test.router.tick();
-    const floor = async () => ((await test.call('GET', '/internal/snapshot')).body as { control: { settings: { floor: number } } }).control.settings.floor;
+    const floor = async () =>
+      ((await test.call('GET', '/internal/snapshot')).body as { control: { settings: { floor: number } } }).control
+        .settings.floor;
     const before = await floor();
     expect((await test.call('POST', '/drift/hold', { step: 'rollback', actor, reason: 'why not' })).status).toBe(400);
     expect((await test.call('POST', '/drift/hold', { step: 'explore', actor })).status).toBe(400);
     expect((await test.call('POST', '/drift/release', { actor, reason: 'why not' })).status).toBe(409);
-    const held = DriftAnswer.parse((await test.call('POST', '/drift/hold', { step: 'explore', actor, reason: 'new models' })).body);
+    const held = DriftAnswer.parse(
+      (await test.call('POST', '/drift/hold', { step: 'explore', actor, reason: 'new models' })).body,
+    );
     expect(held.reactions).toMatchObject({ mode: 'held', step: 'explore', held_by: actor.id, held_for: 'new models' });
     expect(await floor()).toBeCloseTo(1.5 * before, 12);
     await test.close();
     test = await startTestRouter({ store, driftReactions: 'alert' });
     await test.router.loaded;
     await test.router.tick();
-    expect(DriftAnswer.parse((await test.call('GET', '/drift')).body).reactions).toMatchObject({ mode: 'held', step: 'explore', highest: 'alert' });
-    expect((await test.call('POST', '/drift/release', { actor, reason: 'seen enough' })).body).toMatchObject({ reactions: { mode: 'reacting', step: 'explore' } });
+    expect(DriftAnswer.parse((await test.call('GET', '/drift')).body).reactions).toMatchObject({
+      mode: 'held',
+      step: 'explore',
+      highest: 'alert',
+    });
+    expect((await test.call('POST', '/drift/release', { actor, reason: 'seen enough' })).body).toMatchObject({
+      reactions: { mode: 'reacting', step: 'explore' },
+    });
     await test.router.tick();
-    expect((await test.call('GET', '/drift')).body).toMatchObject({ reactions: { step: 'alert', history: [{ kind: 'limited' }, { kind: 'released', actor: actor.id }, { kind: 'held' }] } });
-    expect((await test.call('POST', '/route', { workspace: 'acme-prod', messages: messages('Explain.') })).status).toBe(200);
+    expect((await test.call('GET', '/drift')).body).toMatchObject({
+      reactions: {
+        step: 'alert',
+        history: [{ kind: 'limited' }, { kind: 'released', actor: actor.id }, { kind: 'held' }],
+      },
+    });
+    expect((await test.call('POST', '/route', { workspace: 'acme-prod', messages: messages('Explain.') })).status).toBe(
+      200,
+    );
     await test.close();
   });
 });

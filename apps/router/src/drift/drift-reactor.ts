@@ -1,5 +1,24 @@
-import { EVENT_SCHEMA, type AuditEvent, type Clock, type DriftAnswer, type EventPublisher, type OutgoingEvent } from '@sluice/contracts';
-import { heightOf, holdReaction, LADDER_OPTIONS, observeDrift, reactionEffects, releaseReaction, REACTION_STEPS, stepOf, type DriftVerdict, type LadderOptions, type ReactionStep } from '@sluice/routing';
+import {
+  EVENT_SCHEMA,
+  type AuditEvent,
+  type Clock,
+  type DriftAnswer,
+  type EventPublisher,
+  type OutgoingEvent,
+} from '@sluice/contracts';
+import {
+  heightOf,
+  holdReaction,
+  LADDER_OPTIONS,
+  observeDrift,
+  reactionEffects,
+  releaseReaction,
+  REACTION_STEPS,
+  stepOf,
+  type DriftVerdict,
+  type LadderOptions,
+  type ReactionStep,
+} from '@sluice/routing';
 import type { ProblemReply } from '../http/reply.ts';
 import type { RouterKeeper } from '../learn/router-keeper.ts';
 import type { JournalBody } from '../state/journal.ts';
@@ -21,7 +40,10 @@ export interface ReactionOrder {
 
 /** Lets the ladder of reactions act: reads the detectors, records each step in the journal, logs and publishes it. */
 export interface DriftReactor {
-  /** One look; it does not wait for the spine. Called each second. @throws what the store says when it is away; nothing has changed then. */
+  /**
+   * One look; it does not wait for the spine. Called each second.
+   * @throws what the store says when it is away; nothing has changed then.
+   */
   tick(): Promise<void>;
   /** @returns why not, if so. */
   order(order: ReactionOrder): Promise<ProblemReply | undefined>;
@@ -68,14 +90,32 @@ export function createDriftReactor(deps: DriftReactorDeps): DriftReactor {
   }
 
   const observed = (state: RouterState) =>
-    observeDrift(state.reaction, { verdicts: [...rewardVerdicts(state.arms.summaries()), ...windows], rewards: state.arms.rewards, nowMs: clock.now() }, { ...timing, highest, canRollBack: state.revocable !== undefined });
+    observeDrift(
+      state.reaction,
+      {
+        verdicts: [...rewardVerdicts(state.arms.summaries()), ...windows],
+        rewards: state.arms.rewards,
+        nowMs: clock.now(),
+      },
+      { ...timing, highest, canRollBack: state.revocable !== undefined },
+    );
 
   function bodiesOf(state: RouterState): JournalBody[] {
     const { state: reaction, change } = observed(state);
     if (reaction === state.reaction) return [];
     const step: JournalBody = { kind: 'drift_reaction', reaction, change, actor: 'system' };
     const ended = change?.kind === 'up' && change.to === 'rollback' ? state.revocable : undefined;
-    return ended === undefined ? [step] : [step, { kind: 'rollout_breached', id: ended.id, actor: 'system', reason: `rewards went on drifting while the policy was frozen: ${change?.why ?? ''}`.slice(0, 500) }];
+    return ended === undefined
+      ? [step]
+      : [
+          step,
+          {
+            kind: 'rollout_breached',
+            id: ended.id,
+            actor: 'system',
+            reason: `rewards went on drifting while the policy was frozen: ${change?.why ?? ''}`.slice(0, 500),
+          },
+        ];
   }
 
   async function record(bodiesFor: (state: RouterState) => JournalBody[]): Promise<void> {
@@ -84,14 +124,27 @@ export function createDriftReactor(deps: DriftReactorDeps): DriftReactor {
     await keeper.record((state) => ({ bodies: bodiesFor(state) }));
     const steps = (keeper.state?.reactions ?? []).filter(({ seq }) => seq > before);
     // What counted once, or was reacted to, is what later windows are held against.
-    if (steps.some(({ kind }) => kind === 'up') || windowsCounted(counted, keeper.state?.reaction.counted)) drift.rebase();
+    if (steps.some(({ kind }) => kind === 'up') || windowsCounted(counted, keeper.state?.reaction.counted))
+      drift.rebase();
     windows = [];
     steps.forEach(tell);
   }
 
   function tell(taken: ReactionRecord): void {
     deps.onStep?.(taken);
-    deps.logger.warn({ from: taken.from, to: taken.to, kind: taken.kind, actor: taken.actor, why: taken.why, evidence: taken.evidence, effects: reactionEffects(taken.to), seq: taken.seq }, 'the router reacts to drift');
+    deps.logger.warn(
+      {
+        from: taken.from,
+        to: taken.to,
+        kind: taken.kind,
+        actor: taken.actor,
+        why: taken.why,
+        evidence: taken.evidence,
+        effects: reactionEffects(taken.to),
+        seq: taken.seq,
+      },
+      'the router reacts to drift',
+    );
   }
 
   /** At least once: what SNS did not take is sent again. */
@@ -117,8 +170,12 @@ export function createDriftReactor(deps: DriftReactorDeps): DriftReactor {
       const nowMs = clock.now();
       let refusal: ProblemReply | undefined;
       await record((state) => {
-        const done = hold === undefined ? releaseReaction(state.reaction, { reason, rewards: state.arms.rewards, nowMs }) : holdReaction(state.reaction, { step: hold, actor, reason, nowMs });
-        if (done === undefined) refusal = { status: 409, title: 'Nobody holds the reactions; they follow the detectors' };
+        const done =
+          hold === undefined
+            ? releaseReaction(state.reaction, { reason, rewards: state.arms.rewards, nowMs })
+            : holdReaction(state.reaction, { step: hold, actor, reason, nowMs });
+        if (done === undefined)
+          refusal = { status: 409, title: 'Nobody holds the reactions; they follow the detectors' };
         return done === undefined ? [] : [{ kind: 'drift_reaction', reaction: done.state, change: done.change, actor }];
       });
       return refusal;
@@ -138,7 +195,10 @@ export function createDriftReactor(deps: DriftReactorDeps): DriftReactor {
 }
 
 /** Whether a verdict of the windows of decisions was counted between the two. */
-export function windowsCounted(before: Readonly<Record<string, number>> | undefined, after: Readonly<Record<string, number>> | undefined): boolean {
+export function windowsCounted(
+  before: Readonly<Record<string, number>> | undefined,
+  after: Readonly<Record<string, number>> | undefined,
+): boolean {
   return (['features', 'arm_mix'] as const).some((stream) => before?.[stream] !== after?.[stream]);
 }
 
@@ -150,7 +210,8 @@ function eventOf(taken: ReactionRecord): OutgoingEvent {
     schema: EVENT_SCHEMA,
     event_id: idOf(taken),
     occurred_at: iso(taken.atMs),
-    type: taken.kind === 'held' || taken.kind === 'released' ? `drift_reaction.${taken.kind}` : 'drift_reaction.changed',
+    type:
+      taken.kind === 'held' || taken.kind === 'released' ? `drift_reaction.${taken.kind}` : 'drift_reaction.changed',
     actor: taken.actor === 'system' ? { kind: 'service', id: 'router' } : { kind: 'operator', id: taken.actor },
     target: { kind: 'router', id: 'drift' },
     before: { step: taken.from },
@@ -160,7 +221,11 @@ function eventOf(taken: ReactionRecord): OutgoingEvent {
   return { id: event.event_id, topic: 'audit-events', body: JSON.stringify(event), attributes: { type: event.type } };
 }
 
-function viewOf(state: RouterState, highest: ReactionStep, timing: Pick<LadderOptions, 'quietMs' | 'quietRewards'>): NonNullable<DriftAnswer['reactions']> {
+function viewOf(
+  state: RouterState,
+  highest: ReactionStep,
+  timing: Pick<LadderOptions, 'quietMs' | 'quietRewards'>,
+): NonNullable<DriftAnswer['reactions']> {
   const { reaction } = state;
   const step = stepOf(reaction);
   const effects = reactionEffects(step);
@@ -173,9 +238,17 @@ function viewOf(state: RouterState, highest: ReactionStep, timing: Pick<LadderOp
     ...(reaction.mode === 'watching' ? {} : { since: iso(reaction.sinceMs), suspects: [...reaction.suspects] }),
     ...(reaction.mode === 'held' ? { held_by: reaction.actor, held_for: reaction.reason } : {}),
     ...(reaction.mode === 'reacting'
-      ? { ends: { to: REACTION_STEPS[heightOf(step) - 1] as ReactionStep, not_before: iso(reaction.quietSinceMs + timing.quietMs), rewards_left: Math.max(0, timing.quietRewards - (state.arms.rewards - reaction.quietFrom)) } }
+      ? {
+          ends: {
+            to: REACTION_STEPS[heightOf(step) - 1] as ReactionStep,
+            not_before: iso(reaction.quietSinceMs + timing.quietMs),
+            rewards_left: Math.max(0, timing.quietRewards - (state.arms.rewards - reaction.quietFrom)),
+          },
+        }
       : {}),
     withheld: state.arms.summaries().reduce((sum, { withheld }) => sum + withheld, 0),
-    history: state.reactions.toReversed().map(({ atMs, from, to, kind, actor, why }) => ({ at: iso(atMs), from, to, kind, actor, why })),
+    history: state.reactions
+      .toReversed()
+      .map(({ atMs, from, to, kind, actor, why }) => ({ at: iso(atMs), from, to, kind, actor, why })),
   };
 }

@@ -14,7 +14,10 @@ const OFF = 4;
 
 type Level = DriftAnswer['arm_mix']['level'];
 
-/** Compares the newest decisions with the first ones since the start, or since the last shift that was reacted to: features, the mix of chosen models; and whether the newest were drawn as they say. */
+/**
+ * Compares the newest decisions with the first ones since the start, or since the last shift that was reacted to:
+ * features, the mix of chosen models; and whether the newest were drawn as they say.
+ */
 export interface FeatureDrift {
   add(decision: Pick<RouteDecision, 'features' | 'chosen' | 'arms' | 'propensity' | 'evaluated'>): void;
   /** Decisions since the start. */
@@ -24,7 +27,10 @@ export interface FeatureDrift {
   report(names: readonly string[]): Pick<DriftAnswer, 'window' | 'features' | 'arm_mix' | 'mean_weight'>;
 }
 
-export function createFeatureDrift({ window = WINDOW, needed = NEEDED }: { window?: number; needed?: number } = {}): FeatureDrift {
+export function createFeatureDrift({
+  window = WINDOW,
+  needed = NEEDED,
+}: { window?: number; needed?: number } = {}): FeatureDrift {
   const reference: { features: readonly number[]; chosen: string; weight: number | undefined }[] = [];
   const recent: typeof reference = [];
   let next = 0;
@@ -39,7 +45,8 @@ export function createFeatureDrift({ window = WINDOW, needed = NEEDED }: { windo
     // Scores come and go with the policy that has a scorer.
     const valuesOf = (rows: typeof reference): number[] => rows.flatMap(({ features }) => features[at] ?? []);
     const [before, now] = [valuesOf(reference), valuesOf(recent)];
-    if (before.length === 0 || now.length === 0) return { name, psi: 0, ks_distance: 0, ks_p: 1, level: 'too_few' as const };
+    if (before.length === 0 || now.length === 0)
+      return { name, psi: 0, ks_distance: 0, ks_p: 1, level: 'too_few' as const };
     const { distance, p } = kolmogorovSmirnov(before, now);
     const psi = stabilityOf(before, now);
     return { name, psi, ks_distance: distance, ks_p: p, level: levelOf(psi, before.length, now.length) };
@@ -56,7 +63,11 @@ export function createFeatureDrift({ window = WINDOW, needed = NEEDED }: { windo
 
   return {
     add: ({ features, chosen, arms, propensity, evaluated }) => {
-      const row = { features, chosen, weight: evaluated ? 1 / (arms.filter(({ probability }) => probability > 0).length * propensity) : undefined };
+      const row = {
+        features,
+        chosen,
+        weight: evaluated ? 1 / (arms.filter(({ probability }) => probability > 0).length * propensity) : undefined,
+      };
       seen += 1;
       if (reference.length < window) reference.push(row);
       else if (recent.length < window) recent.push(row);
@@ -75,9 +86,13 @@ export function createFeatureDrift({ window = WINDOW, needed = NEEDED }: { windo
     },
     report: (names) => {
       const measured = names.map(ofFeature);
-      const found = discoveries(measured.map(({ ks_p }) => ks_p), FALSE_DISCOVERY_RATE);
+      const found = discoveries(
+        measured.map(({ ks_p }) => ks_p),
+        FALSE_DISCOVERY_RATE,
+      );
       const models = [...new Set([...reference, ...recent].map(({ chosen }) => chosen))];
-      const shares = (rows: typeof reference) => models.map((model) => rows.filter(({ chosen }) => chosen === model).length);
+      const shares = (rows: typeof reference) =>
+        models.map((model) => rows.filter(({ chosen }) => chosen === model).length);
       const mix = recent.length === 0 ? 0 : populationStability(shares(reference), shares(recent));
       return {
         window: { reference: reference.length, recent: recent.length, needed },
@@ -92,7 +107,11 @@ export function createFeatureDrift({ window = WINDOW, needed = NEEDED }: { windo
 /** Stability index over deciles of the reference. */
 function stabilityOf(reference: readonly number[], recent: readonly number[]): number {
   const sorted = [...reference].sort((a, b) => a - b);
-  const edges = [...new Set(Array.from({ length: BINS - 1 }, (_, i) => sorted[Math.floor(((i + 1) * sorted.length) / BINS)] as number))];
+  const edges = [
+    ...new Set(
+      Array.from({ length: BINS - 1 }, (_, i) => sorted[Math.floor(((i + 1) * sorted.length) / BINS)] as number),
+    ),
+  ];
   const count = (values: readonly number[]): number[] => {
     const counts = new Array<number>(edges.length + 1).fill(0);
     for (const value of values) {

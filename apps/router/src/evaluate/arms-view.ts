@@ -15,7 +15,10 @@ export interface ArmsInput {
   readonly recent: readonly RouteDecision[];
 }
 
-/** The arms as they are now, and what quality costs: the base choice at thresholds from 0 to 1 over recent decisions, as predicted. */
+/**
+ * The arms as they are now, and what quality costs: the base choice at thresholds from 0 to 1 over recent
+ * decisions, as predicted.
+ */
 export function armsView({ compiled, summaries, averages, rates, recent }: ArmsInput): ArmsAnswer {
   const { control, snapshot } = compiled;
   const { settings } = control.source;
@@ -33,19 +36,38 @@ export function armsView({ compiled, summaries, averages, rates, recent }: ArmsI
       quality: mean,
       confidence: settings.alpha * width,
       ...(summary?.meanReward === undefined ? {} : { mean_reward: summary.meanReward }),
-      ...(average === undefined ? {} : { mean_cost_nanousd: average.costNanoUsd, mean_latency_ms: average.latencyMs, mean_output_tokens: average.outputTokens }),
+      ...(average === undefined
+        ? {}
+        : {
+            mean_cost_nanousd: average.costNanoUsd,
+            mean_latency_ms: average.latencyMs,
+            mean_output_tokens: average.outputTokens,
+          }),
       ...(rate === undefined || rate.decisions === 0 ? {} : { feedback_rate: rate.rated / rate.decisions }),
     };
   });
-  return { policy_version: control.source.version, snapshot_id: snapshot.snapshot_id, arms, frontier: { ...frontierOf(compiled, recent), serving_threshold: settings.thresholds.default } };
+  return {
+    policy_version: control.source.version,
+    snapshot_id: snapshot.snapshot_id,
+    arms,
+    frontier: { ...frontierOf(compiled, recent), serving_threshold: settings.thresholds.default },
+  };
 }
 
-function frontierOf({ control }: CompiledSnapshot, recent: readonly RouteDecision[]): Omit<ArmsAnswer['frontier'], 'serving_threshold'> {
+function frontierOf(
+  { control }: CompiledSnapshot,
+  recent: readonly RouteDecision[],
+): Omit<ArmsAnswer['frontier'], 'serving_threshold'> {
   const rows = recent
     .filter((decision) => looksAt(control.source.features, decision))
     .map(({ features, arms }) => {
       const x = contextOf(control, features);
-      return arms.filter(({ excluded }) => excluded === undefined).map(({ model, cost_nanousd }) => ({ cost: cost_nanousd, prediction: predictModel(control, model, x, features) }));
+      return arms
+        .filter(({ excluded }) => excluded === undefined)
+        .map(({ model, cost_nanousd }) => ({
+          cost: cost_nanousd,
+          prediction: predictModel(control, model, x, features),
+        }));
     });
   const points = Array.from({ length: STEPS + 1 }, (_, i) => {
     const threshold = i / STEPS;
@@ -68,5 +90,7 @@ interface PricedPrediction {
 
 function baseOf(row: readonly PricedPrediction[], alpha: number, threshold: number): PricedPrediction {
   const proven = row.filter(({ prediction }) => judge(prediction, alpha, threshold).confidence === 'proven');
-  return proven.length > 0 ? proven.reduce((a, b) => (b.cost < a.cost ? b : a)) : row.reduce((a, b) => (b.prediction.mean > a.prediction.mean ? b : a));
+  return proven.length > 0
+    ? proven.reduce((a, b) => (b.cost < a.cost ? b : a))
+    : row.reduce((a, b) => (b.prediction.mean > a.prediction.mean ? b : a));
 }

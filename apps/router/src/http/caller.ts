@@ -7,12 +7,23 @@ import type { RoutedKey, RouterConfig } from '../config/router-config.ts';
 export type Caller = { readonly kind: 'service' } | { readonly kind: 'key'; readonly key: RoutedKey };
 
 /** Finds out who asks; undefined for nobody. */
-export type FindCaller = (headers: { readonly authorization?: string | undefined; readonly 'x-api-key'?: string | string[] | undefined }) => Caller | undefined;
+export type FindCaller = (headers: {
+  readonly authorization?: string | undefined;
+  readonly 'x-api-key'?: string | string[] | undefined;
+}) => Caller | undefined;
 
 const SERVICE: Caller = { kind: 'service' };
 
 /** @param config undefined while none is known; then only services are let in. */
-export function createFindCaller({ token, config, clock }: { token: string; config: () => RouterConfig | undefined; clock: Clock }): FindCaller {
+export function createFindCaller({
+  token,
+  config,
+  clock,
+}: {
+  token: string;
+  config: () => RouterConfig | undefined;
+  clock: Clock;
+}): FindCaller {
   const expected = sha256(token);
   return ({ authorization, 'x-api-key': apiKey }) => {
     const given = bearerToken(authorization) ?? (typeof apiKey === 'string' ? apiKey : undefined);

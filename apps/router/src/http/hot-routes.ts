@@ -15,7 +15,19 @@ const MAX_BODY = 4 * 1024 * 1024;
  *
  * @param routes path of a POST → its handler.
  */
-export function createHotRoutes({ routes, findCaller, ids, logger, rest }: { routes: Readonly<Record<string, HotHandler>>; findCaller: FindCaller; ids: Ids; logger: Pick<Logger, 'error'>; rest: RequestListener }): RequestListener {
+export function createHotRoutes({
+  routes,
+  findCaller,
+  ids,
+  logger,
+  rest,
+}: {
+  routes: Readonly<Record<string, HotHandler>>;
+  findCaller: FindCaller;
+  ids: Ids;
+  logger: Pick<Logger, 'error'>;
+  rest: RequestListener;
+}): RequestListener {
   const handlers = new Map(Object.entries(routes));
 
   async function serve(req: IncomingMessage, res: ServerResponse, handler: HotHandler): Promise<void> {
@@ -26,7 +38,12 @@ export function createHotRoutes({ routes, findCaller, ids, logger, rest }: { rou
       return problem(res, requestId, { status: 401, title: 'A service token or an API key is required' });
     }
     const text = await readBody(req);
-    if (text === undefined) return problem(res, requestId, { status: 413, title: 'The request body is too large', detail: `At most ${MAX_BODY} bytes.` });
+    if (text === undefined)
+      return problem(res, requestId, {
+        status: 413,
+        title: 'The request body is too large',
+        detail: `At most ${MAX_BODY} bytes.`,
+      });
     let body: unknown;
     try {
       body = JSON.parse(text);
@@ -46,7 +63,12 @@ export function createHotRoutes({ routes, findCaller, ids, logger, rest }: { rou
       logger.error({ err: error, request_id: requestId, path: req.url }, 'request failed');
       if (res.headersSent || res.destroyed) return void res.destroy();
       const away = (error as { code?: unknown } | null)?.code === 'ECONNRESET' && req.destroyed;
-      if (!away) problem(res, requestId, { status: 503, title: 'The router cannot store this now', detail: 'Nothing was changed, or it is found as taken when it is sent again. Try again in a few seconds.' });
+      if (!away)
+        problem(res, requestId, {
+          status: 503,
+          title: 'The router cannot store this now',
+          detail: 'Nothing was changed, or it is found as taken when it is sent again. Try again in a few seconds.',
+        });
     });
   };
 }
@@ -59,18 +81,43 @@ function readBody(req: IncomingMessage): Promise<string | undefined> {
       size += chunk.length;
       if (size <= MAX_BODY) chunks.push(chunk);
     });
-    req.on('end', () => resolve(size > MAX_BODY ? undefined : chunks.length === 1 ? (chunks[0] as Buffer).toString() : Buffer.concat(chunks).toString()));
+    req.on('end', () =>
+      resolve(
+        size > MAX_BODY
+          ? undefined
+          : chunks.length === 1
+            ? (chunks[0] as Buffer).toString()
+            : Buffer.concat(chunks).toString(),
+      ),
+    );
     req.on('error', reject);
   });
 }
 
-function problem(res: ServerResponse, requestId: string, { status, title, detail, errors }: Omit<ProblemReply, 'status'> & { readonly status: number }): void {
-  const body: Problem = { type: 'about:blank', title, status, ...(detail === undefined ? {} : { detail }), request_id: requestId, ...(errors === undefined ? {} : { errors: [...errors] }) };
+function problem(
+  res: ServerResponse,
+  requestId: string,
+  { status, title, detail, errors }: Omit<ProblemReply, 'status'> & { readonly status: number },
+): void {
+  const body: Problem = {
+    type: 'about:blank',
+    title,
+    status,
+    ...(detail === undefined ? {} : { detail }),
+    request_id: requestId,
+    ...(errors === undefined ? {} : { errors: [...errors] }),
+  };
   if (status === 503) res.setHeader('retry-after', '2');
   send(res, requestId, status, 'application/problem+json', JSON.stringify(body));
 }
 
 function send(res: ServerResponse, requestId: string, status: number, type: string, text: string): void {
-  res.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(text), [HEADER.requestId]: requestId, 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
+  res.writeHead(status, {
+    'content-type': type,
+    'content-length': Buffer.byteLength(text),
+    [HEADER.requestId]: requestId,
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  });
   res.end(text);
 }

@@ -18,7 +18,10 @@ export interface ModelAverages {
 
 /** What calls of each model came to on average, the newest counting most. */
 export interface CallAverages {
-  add(model: string, call: { readonly latencyMs: number; readonly outputTokens: number; readonly costNanoUsd: number }): void;
+  add(
+    model: string,
+    call: { readonly latencyMs: number; readonly outputTokens: number; readonly costNanoUsd: number },
+  ): void;
   of(model: string): ModelAverages | undefined;
   /** Goes on where others stood. */
   restore(saved: readonly (readonly [string, ModelAverages])[]): void;

@@ -46,17 +46,31 @@ export function createFeedback({ store, keeper, log, clock, waitMs = 2_000 }: Fe
   };
 }
 
-function judge(items: readonly FeedbackItem[], found: ReadonlyMap<string, StoredDecision>, caller: Caller, nowMs: number): { results: FeedbackResult[]; bodies: JournalBody[]; changes: Changes | undefined } {
+function judge(
+  items: readonly FeedbackItem[],
+  found: ReadonlyMap<string, StoredDecision>,
+  caller: Caller,
+  nowMs: number,
+): { results: FeedbackResult[]; bodies: JournalBody[]; changes: Changes | undefined } {
   const feedback: FeedbackRow[] = [];
   const rewards: NonNullable<Changes['rewards']>[number][] = [];
   const bodies: JournalBody[] = [];
   const results = items.map(({ decision_id, metric, value }): FeedbackResult => {
-    const result = (status: FeedbackResult['status'], title: string): FeedbackResult => ({ decision_id, metric, status, title });
+    const result = (status: FeedbackResult['status'], title: string): FeedbackResult => ({
+      decision_id,
+      metric,
+      status,
+      title,
+    });
     const stored = found.get(decision_id);
     if (stored === undefined || !mayRead(caller, stored)) return result(404, 'Not found');
-    const before = stored.feedback.find((row) => row.metric === metric)?.value ?? feedback.find((row) => row.decisionId === decision_id && row.metric === metric)?.value;
-    if (before !== undefined) return before === value ? result(202, 'Taken before') : result(409, `Another value was given before: ${before}`);
-    if (nowMs > stored.expiresAtMs) return result(410, `Its time to be rated ended at ${new Date(stored.expiresAtMs).toISOString()}`);
+    const before =
+      stored.feedback.find((row) => row.metric === metric)?.value ??
+      feedback.find((row) => row.decisionId === decision_id && row.metric === metric)?.value;
+    if (before !== undefined)
+      return before === value ? result(202, 'Taken before') : result(409, `Another value was given before: ${before}`);
+    if (nowMs > stored.expiresAtMs)
+      return result(410, `Its time to be rated ended at ${new Date(stored.expiresAtMs).toISOString()}`);
     feedback.push({ decisionId: decision_id, metric, value, atMs: nowMs });
     if (metric === 'quality' && stored.rewardState === 'pending') {
       rewards.push({ id: decision_id, state: 'rewarded', reward: value });

@@ -21,7 +21,14 @@ export interface Publisher {
   subscribe(listener: (published: Published) => void): () => void;
 }
 
-export function createPublisher(deps: { readonly clock: Clock; readonly ids: Ids; readonly state: () => RouterState | undefined; readonly signals: Pick<SignalTable, 'profiles'>; readonly averages: Pick<CallAverages, 'of'>; readonly onPublished?: (snapshot: RouterSnapshot) => void }): Publisher {
+export function createPublisher(deps: {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly state: () => RouterState | undefined;
+  readonly signals: Pick<SignalTable, 'profiles'>;
+  readonly averages: Pick<CallAverages, 'of'>;
+  readonly onPublished?: (snapshot: RouterSnapshot) => void;
+}): Publisher {
   const listeners = new Set<(published: Published) => void>();
   let current: Published | undefined;
   let lastContent = '';
@@ -31,7 +38,13 @@ export function createPublisher(deps: { readonly clock: Clock; readonly ids: Ids
       ...policy,
       arms: policy.arms.map((arm) => {
         const average = deps.averages.of(arm.model);
-        return average === undefined ? arm : { ...arm, mean_output_tokens: Math.round(average.outputTokens), mean_latency_ms: Math.round(average.latencyMs) };
+        return average === undefined
+          ? arm
+          : {
+              ...arm,
+              mean_output_tokens: Math.round(average.outputTokens),
+              mean_latency_ms: Math.round(average.latencyMs),
+            };
       }),
     };
   }
@@ -39,7 +52,10 @@ export function createPublisher(deps: { readonly clock: Clock; readonly ids: Ids
   function tenants(): RouterSnapshot['tenants'] {
     const rounded = deps.signals
       .profiles(deps.clock.now())
-      .map(([tenant, { difficulty, pressure }]) => [tenant, { difficulty: two(difficulty), pressure: two(pressure) }] as const)
+      .map(
+        ([tenant, { difficulty, pressure }]) =>
+          [tenant, { difficulty: two(difficulty), pressure: two(pressure) }] as const,
+      )
       .filter(([, { difficulty, pressure }]) => difficulty > 0 || pressure > 0);
     return Object.fromEntries(rounded.slice(-MAX_TENANTS));
   }
@@ -54,13 +70,27 @@ export function createPublisher(deps: { readonly clock: Clock; readonly ids: Ids
       const { running } = state;
       const content = {
         control: withAverages(state.publish(state.serving)),
-        ...(running === undefined ? {} : { candidate: { rollout_id: running.id, stage: running.stage, weight: weightOf(running), policy: withAverages(state.publish(running.policyVersion)) } }),
+        ...(running === undefined
+          ? {}
+          : {
+              candidate: {
+                rollout_id: running.id,
+                stage: running.stage,
+                weight: weightOf(running),
+                policy: withAverages(state.publish(running.policyVersion)),
+              },
+            }),
         tenants: tenants(),
       };
       const text = JSON.stringify(content);
       if (text === lastContent) return false;
       lastContent = text;
-      const snapshot: RouterSnapshot = { format: [content.control, content.candidate?.policy].some(isNew) ? ROUTER_SNAPSHOT_FORMAT : 1, snapshot_id: deps.ids.ulid(), created_at: new Date(deps.clock.now()).toISOString(), ...content };
+      const snapshot: RouterSnapshot = {
+        format: [content.control, content.candidate?.policy].some(isNew) ? ROUTER_SNAPSHOT_FORMAT : 1,
+        snapshot_id: deps.ids.ulid(),
+        created_at: new Date(deps.clock.now()).toISOString(),
+        ...content,
+      };
       current = { compiled: compileSnapshot(snapshot), json: JSON.stringify(snapshot) };
       for (const listener of listeners) listener(current);
       deps.onPublished?.(snapshot);
@@ -74,5 +104,6 @@ export function createPublisher(deps: { readonly clock: Clock; readonly ids: Ids
 }
 
 /** Whether a policy has what a reader of format 1 does not know. */
-const isNew = (policy: SnapshotPolicy | undefined): boolean => policy?.features.scorer !== undefined || policy?.settings.reference_cost !== undefined;
+const isNew = (policy: SnapshotPolicy | undefined): boolean =>
+  policy?.features.scorer !== undefined || policy?.settings.reference_cost !== undefined;
 const two = (value: number): number => Math.round(value * 100) / 100;

@@ -37,12 +37,21 @@ async function freshDatabase(): Promise<pg.Pool> {
 }
 
 /** A decision of so many days ago, settled unless told. */
-const aged = (n: number, days: number, more: Partial<DecisionRow> = {}): DecisionRow => decisionRow(n, { atMs: NOW - days * DAY_MS, expiresAtMs: NOW - days * DAY_MS + 60_000, rewardState: 'expired', ...more });
-const kept = async (store: RouterStore): Promise<string[]> => (await store.recent({ limit: 10_000 })).map(({ id }) => id).reverse();
+const aged = (n: number, days: number, more: Partial<DecisionRow> = {}): DecisionRow =>
+  decisionRow(n, {
+    atMs: NOW - days * DAY_MS,
+    expiresAtMs: NOW - days * DAY_MS + 60_000,
+    rewardState: 'expired',
+    ...more,
+  });
+const kept = async (store: RouterStore): Promise<string[]> =>
+  (await store.recent({ limit: 10_000 })).map(({ id }) => id).reverse();
 
 function keeperOf(store: RouterStore, rule: RetentionRule, running?: { createdAtMs: number }) {
   const clock = createFakeClock(NOW);
-  const state = { running: running === undefined ? undefined : { state: running } } as unknown as ReturnType<typeof createRouterState>;
+  const state = { running: running === undefined ? undefined : { state: running } } as unknown as ReturnType<
+    typeof createRouterState
+  >;
   return { clock, retention: createRetention({ store, state: () => state, clock, rule, rewardTimeoutMs: 60_000 }) };
 }
 
@@ -57,22 +66,41 @@ describe.each([
   afterEach(() => store.close());
 
   it('deletes what is old with its feedback; what waits for its reward, may be rated, or is young stays; again changes nothing', async () => {
-    const rows = [aged(1, 8), aged(2, 7), aged(3, 6, { rewardState: 'pending' }), aged(4, 6, { expiresAtMs: NOW + 3_600_000 }), aged(5, 4)];
-    await store.commit({ decisions: rows, feedback: [{ decisionId: ulid(1), metric: 'quality', value: 1, atMs: NOW }] });
+    const rows = [
+      aged(1, 8),
+      aged(2, 7),
+      aged(3, 6, { rewardState: 'pending' }),
+      aged(4, 6, { expiresAtMs: NOW + 3_600_000 }),
+      aged(5, 4),
+    ];
+    await store.commit({
+      decisions: rows,
+      feedback: [{ decisionId: ulid(1), metric: 'quality', value: 1, atMs: NOW }],
+    });
     const { retention, clock } = keeperOf(store, { days: 5, rows: 10_000 });
     await retention.tick();
     expect(await kept(store)).toEqual([ulid(3), ulid(4), ulid(5)]);
-    expect(retention.view).toMatchObject({ keep: { days: 5 }, decisions: { rows: 3 }, pruned: { decisions: 2, journal: 0 }, held: 0 });
+    expect(retention.view).toMatchObject({
+      keep: { days: 5 },
+      decisions: { rows: 3 },
+      pruned: { decisions: 2, journal: 0 },
+      held: 0,
+    });
     clock.advance(301_000);
     await retention.tick();
-    expect([await kept(store), retention.view.pruned]).toEqual([[ulid(3), ulid(4), ulid(5)], { decisions: 2, journal: 0 }]);
+    expect([await kept(store), retention.view.pruned]).toEqual([
+      [ulid(3), ulid(4), ulid(5)],
+      { decisions: 2, journal: 0 },
+    ]);
     expect(retention.view.decisions.oldest).toBe(new Date(NOW - 6 * DAY_MS).toISOString());
   });
 
   it('does not take a decision again that was deleted, when its usage event comes a second time', async () => {
     await store.commit({ decisions: [aged(1, 8), aged(2, 7), aged(5, 4)] });
     await keeperOf(store, { days: 5, rows: 10_000 }).retention.tick();
-    await store.commit({ decisions: [aged(1, 8, { rewardState: 'pending' }), aged(2, 7, { rewardState: 'pending' }), aged(6, 6.9)] });
+    await store.commit({
+      decisions: [aged(1, 8, { rewardState: 'pending' }), aged(2, 7, { rewardState: 'pending' }), aged(6, 6.9)],
+    });
     expect(await kept(store)).toEqual([ulid(6), ulid(5)]);
     expect(await store.due(NOW, 10)).toEqual([]);
   });
@@ -102,7 +130,13 @@ describe.each([
 
   it('deletes at most 2,000 rows in a tick, goes on with the next, and ends alike when it was cut off between', async () => {
     const whole = [decision(1), decision(2)];
-    for (let from = 0; from < 3_000; from += 500) await store.commit({ decisions: Array.from({ length: 500 }, (_, i) => ({ ...aged(from + i, 8), decision: whole[i % 2] as DecisionRow['decision'] })) });
+    for (let from = 0; from < 3_000; from += 500)
+      await store.commit({
+        decisions: Array.from({ length: 500 }, (_, i) => ({
+          ...aged(from + i, 8),
+          decision: whole[i % 2] as DecisionRow['decision'],
+        })),
+      });
     await store.commit({ decisions: [aged(9_000, 1)] });
     await keeperOf(store, { days: 5, rows: 10_000 }).retention.tick();
     expect((await store.measure(10_000)).decisions.rows).toBe(1_001);
@@ -120,7 +154,10 @@ it('a table that is far beyond its bound is counted a little further only, again
   const store = {
     measure: async (upTo: number) => {
       counts.push(Math.min(upTo, rows));
-      return { decisions: { rows: Math.min(upTo, rows), oldestMs: 0, bytes: undefined }, journal: { rows: 0, oldestMs: undefined, bytes: undefined } };
+      return {
+        decisions: { rows: Math.min(upTo, rows), oldestMs: 0, bytes: undefined },
+        journal: { rows: 0, oldestMs: undefined, bytes: undefined },
+      };
     },
     pruneDecisions: async ({ beforeMs, limit }: { beforeMs: number; limit: number }) => {
       // None is too old.
@@ -130,7 +167,13 @@ it('a table that is far beyond its bound is counted a little further only, again
     },
     pruneJournal: async () => 0,
   };
-  const retention = createRetention({ store, state: () => undefined, clock, rule: { days: 90, rows: 10_000 }, rewardTimeoutMs: 60_000 });
+  const retention = createRetention({
+    store,
+    state: () => undefined,
+    clock,
+    rule: { days: 90, rows: 10_000 },
+    rewardTimeoutMs: 60_000,
+  });
   for (let i = 0; i < 40; i += 1) {
     clock.advance(1_000);
     await retention.tick();
@@ -150,8 +193,13 @@ describe('in PostgreSQL', () => {
       await store.commit({ entries: [entry] });
       state.apply(entry);
     };
-    const seqs = async (): Promise<string> => (await pool.query<{ seqs: string }>(`select min(seq) || '-' || max(seq) as seqs from router.journal`)).rows[0]?.seqs as string;
-    await commit({ kind: 'policy_created', policy: { version: 'v1', note: '', createdBy: 'x', settings: DEFAULT_SETTINGS, features: DEFAULT_FEATURES } });
+    const seqs = async (): Promise<string> =>
+      (await pool.query<{ seqs: string }>(`select min(seq) || '-' || max(seq) as seqs from router.journal`)).rows[0]
+        ?.seqs as string;
+    await commit({
+      kind: 'policy_created',
+      policy: { version: 'v1', note: '', createdBy: 'x', settings: DEFAULT_SETTINGS, features: DEFAULT_FEATURES },
+    });
     await commit({ kind: 'models_seen', models: MODELS });
     for (let n = 3; n <= 40; n += 1) {
       if (n === 4) {
@@ -197,16 +245,32 @@ describe('in PostgreSQL', () => {
     const store = createPostgresRouterStore(await freshDatabase());
     const test = await startTestRouter({ store, clock: createFakeClock(NOW), retention: { days: 5, rows: 10_000 } });
     await test.router.loaded;
-    await store.commit({ decisions: [aged(1, 8), aged(2, 1)], rewards: [{ id: ulid(1), state: 'rewarded', reward: 1 }, { id: ulid(2), state: 'rewarded', reward: 0.5 }] });
+    await store.commit({
+      decisions: [aged(1, 8), aged(2, 1)],
+      rewards: [
+        { id: ulid(1), state: 'rewarded', reward: 1 },
+        { id: ulid(2), state: 'rewarded', reward: 0.5 },
+      ],
+    });
     await test.router.tick();
-    const shown = await eventually(async () => {
-      const answer = StorageAnswer.parse((await test.call('GET', '/storage')).body);
-      expect(answer.pruned.decisions).toBe(1);
-      return answer;
-    }, { timeoutMs: 20_000 });
-    expect(shown).toMatchObject({ keep: { days: 5, rows: 10_000 }, decisions: { rows: 1 }, journal: { rows: expect.any(Number) }, pruned: { decisions: 1 } });
+    const shown = await eventually(
+      async () => {
+        const answer = StorageAnswer.parse((await test.call('GET', '/storage')).body);
+        expect(answer.pruned.decisions).toBe(1);
+        return answer;
+      },
+      { timeoutMs: 20_000 },
+    );
+    expect(shown).toMatchObject({
+      keep: { days: 5, rows: 10_000 },
+      decisions: { rows: 1 },
+      journal: { rows: expect.any(Number) },
+      pruned: { decisions: 1 },
+    });
     expect(shown.decisions.bytes).toBeGreaterThan(8_000);
-    expect((await test.call('POST', '/policies/v1/evaluate', {})).body).toMatchObject({ reward_range: { min: 0.5, max: 0.5 } });
+    expect((await test.call('POST', '/policies/v1/evaluate', {})).body).toMatchObject({
+      reward_range: { min: 0.5, max: 0.5 },
+    });
     await test.close();
   }, 60_000);
 });

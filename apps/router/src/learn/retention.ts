@@ -2,7 +2,10 @@ import type { Clock, StorageAnswer } from '@sluice/contracts';
 import type { RouterState } from '../state/router-state.ts';
 import type { RouterStore, StoreFigures } from '../store/router-store.ts';
 
-/** Rows that one statement deletes, and statements of one tick: 2,000 rows a second at most, and nobody waits for long. */
+/**
+ * Rows that one statement deletes, and statements of one tick: 2,000 rows a second at most, and nobody waits for
+ * long.
+ */
 const BATCH = 500;
 const BATCHES = 4;
 /** Counting a large table is not free: it is done now and then, and no further than a tenth beyond the bound. */
@@ -58,7 +61,8 @@ export function createRetention({ store, state, clock, rule, rewardTimeoutMs, on
   function count(table: 'decisions' | 'journal', rows: number): void {
     if (rows === 0 || figures === undefined) return;
     gone[table] += rows;
-    if (table === 'journal' || !capped) figures = { ...figures, [table]: { ...figures[table], rows: figures[table].rows - rows } };
+    if (table === 'journal' || !capped)
+      figures = { ...figures, [table]: { ...figures[table], rows: figures[table].rows - rows } };
     onPruned?.(table, rows);
   }
 
@@ -67,7 +71,11 @@ export function createRetention({ store, state, clock, rule, rewardTimeoutMs, on
     const nowMs = clock.now();
     const latest = Math.min(neededSince(), nowMs - rewardTimeoutMs);
     for (let i = 0; i < BATCHES; i += 1) {
-      const aged = await store.pruneDecisions({ beforeMs: Math.min(latest, nowMs - rule.days * DAY_MS), nowMs, limit: BATCH });
+      const aged = await store.pruneDecisions({
+        beforeMs: Math.min(latest, nowMs - rule.days * DAY_MS),
+        nowMs,
+        limit: BATCH,
+      });
       const beyond = Math.min(BATCH - aged, surplus - aged);
       const dropped = beyond <= 0 ? 0 : await store.pruneDecisions({ beforeMs: latest, nowMs, limit: beyond });
       surplus -= aged + dropped;

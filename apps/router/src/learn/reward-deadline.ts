@@ -8,10 +8,13 @@ const BATCH = 500;
 const FAILED = new Set(['upstream_error', 'timeout', 'internal_error', 'interrupted']);
 
 /**
- * The one rule for decisions that nobody rated in time, the same for every model: the given outcome if there is one; 0 for a
- * call that failed; else the default reward; without one the decision counts for nothing.
+ * The one rule for decisions that nobody rated in time, the same for every model: the given outcome if there is
+ * one; 0 for a call that failed; else the default reward; without one the decision counts for nothing.
  */
-export function rewardAtDeadline({ feedback, call }: Pick<StoredDecision, 'feedback' | 'call'>, defaultReward: number | undefined): { readonly state: 'rewarded' | 'defaulted' | 'expired'; readonly reward?: number } {
+export function rewardAtDeadline(
+  { feedback, call }: Pick<StoredDecision, 'feedback' | 'call'>,
+  defaultReward: number | undefined,
+): { readonly state: 'rewarded' | 'defaulted' | 'expired'; readonly reward?: number } {
   const outcome = feedback.find(({ metric }) => metric === 'outcome')?.value;
   if (outcome !== undefined) return { state: 'rewarded', reward: outcome };
   if (call !== undefined && FAILED.has(call.outcome)) return { state: 'defaulted', reward: 0 };
@@ -19,7 +22,12 @@ export function rewardAtDeadline({ feedback, call }: Pick<StoredDecision, 'feedb
 }
 
 /** Settles what is due; returns how many decisions that were. */
-export async function settleDue(deps: { readonly store: Pick<RouterStore, 'due'>; readonly keeper: Pick<RouterKeeper, 'record'>; readonly clock: Clock; readonly defaultReward: number | undefined }): Promise<number> {
+export async function settleDue(deps: {
+  readonly store: Pick<RouterStore, 'due'>;
+  readonly keeper: Pick<RouterKeeper, 'record'>;
+  readonly clock: Clock;
+  readonly defaultReward: number | undefined;
+}): Promise<number> {
   let settled = 0;
   await deps.keeper.record(async () => {
     const due = await deps.store.due(deps.clock.now(), BATCH);

@@ -25,13 +25,16 @@ export interface HardLimit {
 export const LEAST_CALLS = { error_rate: 50, latency_p99_ms: 200, cost_per_request: 100 } as const;
 
 /**
- * Hard limits of a candidate beside the statistics: error rate, latency and cost per request, each against the control of
- * the same stage. Cost breaches upward only.
+ * Hard limits of a candidate beside the statistics: error rate, latency and cost per request, each against the
+ * control of the same stage. Cost breaches upward only.
  */
 export interface RolloutGuard {
   /** Starts anew for another rollout or stage. */
   enter(rolloutId: string, stage: RolloutStage): void;
-  add(variant: 'control' | 'candidate', call: { readonly failed: boolean; readonly totalMs: number; readonly costNanoUsd: number }): void;
+  add(
+    variant: 'control' | 'candidate',
+    call: { readonly failed: boolean; readonly totalMs: number; readonly costNanoUsd: number },
+  ): void;
   readonly limits: readonly HardLimit[];
 }
 
@@ -69,9 +72,22 @@ export function createRolloutGuard(): RolloutGuard {
   };
 }
 
-function judge(name: HardLimit['name'], { candidate, control }: { candidate: number; control: number }, limit: number, samples: number, controls: number): HardLimit {
+function judge(
+  name: HardLimit['name'],
+  { candidate, control }: { candidate: number; control: number },
+  limit: number,
+  samples: number,
+  controls: number,
+): HardLimit {
   const least = LEAST_CALLS[name];
-  return { name, candidate, control, limit, samples, breached: samples >= least && controls >= least && candidate > limit };
+  return {
+    name,
+    candidate,
+    control,
+    limit,
+    samples,
+    breached: samples >= least && controls >= least && candidate > limit,
+  };
 }
 
 const empty = (): Counts => ({ calls: 0, errors: 0, costNanoUsd: 0, buckets: new Array<number>(BUCKETS).fill(0) });

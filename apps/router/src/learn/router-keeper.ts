@@ -12,14 +12,29 @@ const RETRY_MS = 500;
 export interface RouterKeeper {
   /** Undefined until it was loaded; nothing can be decided before. */
   readonly state: RouterState | undefined;
-  /** Commits entries, with what belongs to them, and then applies them. One after the other, in the order of the calls. */
-  record(work: (state: RouterState) => Promise<{ readonly bodies: readonly JournalBody[]; readonly with?: Changes | undefined }> | { readonly bodies: readonly JournalBody[]; readonly with?: Changes | undefined }): Promise<void>;
+  /**
+   * Commits entries, with what belongs to them, and then applies them. One after the other, in the order of the
+   * calls.
+   */
+  record(
+    work: (
+      state: RouterState,
+    ) =>
+      | Promise<{ readonly bodies: readonly JournalBody[]; readonly with?: Changes | undefined }>
+      | { readonly bodies: readonly JournalBody[]; readonly with?: Changes | undefined },
+  ): Promise<void>;
   /** Resolves when the state was loaded, with what else was. */
   readonly loaded: Promise<LoadedState>;
   close(): Promise<void>;
 }
 
-export function createRouterKeeper(deps: { readonly store: RouterStore; readonly prepare: () => Promise<void>; readonly clock: Clock; readonly requestsForMs: number; readonly logger: { info(fields: object, message: string): void; warn(fields: object, message: string): void } }): RouterKeeper {
+export function createRouterKeeper(deps: {
+  readonly store: RouterStore;
+  readonly prepare: () => Promise<void>;
+  readonly clock: Clock;
+  readonly requestsForMs: number;
+  readonly logger: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
+}): RouterKeeper {
   const { store, clock, logger } = deps;
   let state: RouterState | undefined;
   let checkpointAt = 0;
@@ -64,12 +79,28 @@ export function createRouterKeeper(deps: { readonly store: RouterStore; readonly
         fold(fresh, loaded.entries);
         state = fresh;
         checkpointAt = loaded.checkpoint?.seq ?? 0;
-        if (fresh.serving === '') await commit([{ kind: 'policy_created', policy: { version: 'v1', note: 'The first policy: it has learned nothing and stands on the best tier.', createdBy: 'system', settings: DEFAULT_SETTINGS, features: DEFAULT_FEATURES } }]);
+        if (fresh.serving === '')
+          await commit([
+            {
+              kind: 'policy_created',
+              policy: {
+                version: 'v1',
+                note: 'The first policy: it has learned nothing and stands on the best tier.',
+                createdBy: 'system',
+                settings: DEFAULT_SETTINGS,
+                features: DEFAULT_FEATURES,
+              },
+            },
+          ]);
         logger.info({ seq: fresh.seq, serving: fresh.serving, store: store.kind }, 'the state of the router is loaded');
         return loaded;
       } catch (error) {
         state = undefined;
-        if (tries === 0) logger.warn({ reason: error instanceof Error ? error.message.slice(0, 300) : 'unknown' }, 'the state of the router cannot be loaded yet');
+        if (tries === 0)
+          logger.warn(
+            { reason: error instanceof Error ? error.message.slice(0, 300) : 'unknown' },
+            'the state of the router cannot be loaded yet',
+          );
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
       }
     }

@@ -18,10 +18,15 @@ const FIRST_RETRY_MS = 200;
 const LONGEST_RETRY_MS = 5_000;
 
 /**
- * Stores decisions in batches a few milliseconds after they were made. While the store is away they wait, up to a bound;
- * none is ever dropped.
+ * Stores decisions in batches a few milliseconds after they were made. While the store is away they wait, up to a
+ * bound; none is ever dropped.
  */
-export function createWaitingLog(deps: { readonly store: (rows: readonly DecisionRow[]) => Promise<void>; readonly logger: { warn(fields: object, message: string): void }; readonly maxWaiting?: number; readonly delayMs?: number }): WaitingLog {
+export function createWaitingLog(deps: {
+  readonly store: (rows: readonly DecisionRow[]) => Promise<void>;
+  readonly logger: { warn(fields: object, message: string): void };
+  readonly maxWaiting?: number;
+  readonly delayMs?: number;
+}): WaitingLog {
   const { maxWaiting = 20_000, delayMs = 10 } = deps;
   const rows = new Map<string, DecisionRow>();
   let timer: NodeJS.Timeout | undefined;
@@ -43,13 +48,18 @@ export function createWaitingLog(deps: { readonly store: (rows: readonly Decisio
     timer = undefined;
     running ??= storeAll()
       .catch((error: unknown) => {
-        if (failures === 0) deps.logger.warn({ waiting: rows.size, reason: error instanceof Error ? error.message.slice(0, 300) : 'unknown' }, 'decisions cannot be stored and wait');
+        if (failures === 0)
+          deps.logger.warn(
+            { waiting: rows.size, reason: error instanceof Error ? error.message.slice(0, 300) : 'unknown' },
+            'decisions cannot be stored and wait',
+          );
         failures += 1;
         throw error;
       })
       .finally(() => {
         running = undefined;
-        if (rows.size > 0 && !closed) later(failures === 0 ? delayMs : Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** (failures - 1)));
+        if (rows.size > 0 && !closed)
+          later(failures === 0 ? delayMs : Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** (failures - 1)));
       });
     return running;
   }

@@ -23,19 +23,26 @@ interface Replay {
 }
 
 /**
- * Rollouts on simulated decisions by a clock of their own: the same record and monitors as a live one, on requests of which
- * the stage's share goes to the candidate and each has a quality of 0 or 1. They touch no learned model and no snapshot.
+ * Rollouts on simulated decisions by a clock of their own: the same record and monitors as a live one, on requests
+ * of which the stage's share goes to the candidate and each has a quality of 0 or 1. They touch no learned model
+ * and no snapshot.
  */
 export function createReplays(): Replays {
   const replays = new Map<string, Replay>();
   const running = new Set<Promise<void>>();
   let closed = false;
 
-  async function run(replay: Replay, { control_quality, candidate_quality, requests_per_second, seconds, seed }: ReplayRollout): Promise<void> {
+  async function run(
+    replay: Replay,
+    { control_quality, candidate_quality, requests_per_second, seconds, seed }: ReplayRollout,
+  ): Promise<void> {
     const random = createUniform(seed);
     const { record } = replay;
     const started = performance.now();
-    const decisions = { control: simulated('replay-control', 'control'), candidate: simulated('replay-candidate', 'candidate') };
+    const decisions = {
+      control: simulated('replay-control', 'control'),
+      candidate: simulated('replay-candidate', 'candidate'),
+    };
     for (let request = 0; record.life === 'running' && !closed; request += 1) {
       replay.now += 1000 / requests_per_second;
       const variant = random() < STAGE_WEIGHT[record.stage] ? 'candidate' : 'control';
@@ -53,12 +60,22 @@ export function createReplays(): Replays {
     }
   }
 
-  const viewOf = (replay: Replay): RolloutView => rolloutView(replay.record, { clock: 'replay', hard: [], nowMs: replay.now });
+  const viewOf = (replay: Replay): RolloutView =>
+    rolloutView(replay.record, { clock: 'replay', hard: [], nowMs: replay.now });
 
   return {
     start: (order, id, nowMs) => {
       const cause = { actor: order.actor.id, reason: order.reason };
-      const record = createRolloutRecord(newRollout({ id, policyVersion: 'replay-candidate', controlVersion: 'replay-control', margin: 0.03, atMs: nowMs, ...cause }));
+      const record = createRolloutRecord(
+        newRollout({
+          id,
+          policyVersion: 'replay-candidate',
+          controlVersion: 'replay-control',
+          margin: 0.03,
+          atMs: nowMs,
+          ...cause,
+        }),
+      );
       record.start(cause, nowMs);
       const replay = { record, now: nowMs };
       replays.set(id, replay);
@@ -81,7 +98,10 @@ export function createReplays(): Replays {
 
 /** The fields of a decision that a rollout looks at. */
 function simulated(policyVersion: string, variant: 'control' | 'candidate'): RouteDecision {
-  return { policy_version: policyVersion, rollout: { id: '', stage: 'shadow', variant, weight: 0 } } as unknown as RouteDecision;
+  return {
+    policy_version: policyVersion,
+    rollout: { id: '', stage: 'shadow', variant, weight: 0 },
+  } as unknown as RouteDecision;
 }
 
 /** Reproducible uniform draws in [0, 1) (Mulberry32). */

@@ -1,4 +1,10 @@
-import { FEEDBACK_METRICS, FeedbackRequest, RouteBatchRequest, type FeedbackAnswer, type RouteBatchAnswer } from '@sluice/contracts';
+import {
+  FEEDBACK_METRICS,
+  FeedbackRequest,
+  RouteBatchRequest,
+  type FeedbackAnswer,
+  type RouteBatchAnswer,
+} from '@sluice/contracts';
 import { fieldFaults } from '@sluice/service-kit';
 import type { RouteDecider } from '../decide/route-decider.ts';
 import type { HotHandler } from '../http/hot-routes.ts';
@@ -6,23 +12,41 @@ import { isProblem, type Reply } from '../http/reply.ts';
 import type { TakeFeedback } from '../learn/feedback.ts';
 
 /** The routes that are asked for every call. */
-export function createHotHandlers({ decide, takeFeedback }: { decide: RouteDecider; takeFeedback: TakeFeedback }): Readonly<Record<'/route' | '/route/batch' | '/feedback', HotHandler>> {
+export function createHotHandlers({
+  decide,
+  takeFeedback,
+}: {
+  decide: RouteDecider;
+  takeFeedback: TakeFeedback;
+}): Readonly<Record<'/route' | '/route/batch' | '/feedback', HotHandler>> {
   return {
     '/route': decide,
     '/route/batch': (body, caller): Reply<RouteBatchAnswer> => {
       const parsed = RouteBatchRequest.safeParse(body);
-      if (!parsed.success) return { status: 400, title: 'The request body is not valid', errors: fieldFaults(parsed.error) };
+      if (!parsed.success)
+        return { status: 400, title: 'The request body is not valid', errors: fieldFaults(parsed.error) };
       const items = parsed.data.items.map((item): RouteBatchAnswer['items'][number] => {
         const reply = decide(item, caller);
         if (!isProblem(reply)) return { status: 200, answer: reply.body };
         const { status, title, detail, errors } = reply;
-        return { status, title, ...(detail === undefined ? {} : { detail }), ...(errors === undefined ? {} : { errors: [...errors] }) };
+        return {
+          status,
+          title,
+          ...(detail === undefined ? {} : { detail }),
+          ...(errors === undefined ? {} : { errors: [...errors] }),
+        };
       });
       return { status: 200, body: { items } };
     },
     '/feedback': async (body, caller): Promise<Reply<FeedbackAnswer>> => {
       const parsed = FeedbackRequest.safeParse(body);
-      if (!parsed.success) return { status: 400, title: 'The feedback is not valid', detail: `Send one or a list of { decision_id, metric, value }: metric ${FEEDBACK_METRICS.join(' or ')}, value in [0, 1].`, errors: faultsOf(body) ?? fieldFaults(parsed.error) };
+      if (!parsed.success)
+        return {
+          status: 400,
+          title: 'The feedback is not valid',
+          detail: `Send one or a list of { decision_id, metric, value }: metric ${FEEDBACK_METRICS.join(' or ')}, value in [0, 1].`,
+          errors: faultsOf(body) ?? fieldFaults(parsed.error),
+        };
       const single = !Array.isArray(parsed.data);
       const results = await takeFeedback(Array.isArray(parsed.data) ? parsed.data : [parsed.data], caller);
       const first = results[0];

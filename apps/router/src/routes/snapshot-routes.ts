@@ -5,7 +5,10 @@ import type { Published, Publisher } from '../learn/publisher.ts';
 const HEARTBEAT_MS = 5_000;
 
 /** Delivers the published snapshot to gateways: `GET /internal/snapshot`, and `GET /internal/snapshots` as a stream. */
-export function serveSnapshots(app: Express, { publisher, onlyServices }: { publisher: Publisher; onlyServices: RequestHandler }): { close(): void } {
+export function serveSnapshots(
+  app: Express,
+  { publisher, onlyServices }: { publisher: Publisher; onlyServices: RequestHandler },
+): { close(): void } {
   const streams = new Set<SseStream>();
   const unsubscribe = publisher.subscribe(({ json }) => {
     for (const stream of streams) stream.sendJson('snapshot', json);
@@ -17,7 +20,8 @@ export function serveSnapshots(app: Express, { publisher, onlyServices }: { publ
 
   const current = (): Published => {
     const published = publisher.current;
-    if (published === undefined) throw new ProblemError(503, 'There is no snapshot yet', { headers: { 'retry-after': '2' } });
+    if (published === undefined)
+      throw new ProblemError(503, 'There is no snapshot yet', { headers: { 'retry-after': '2' } });
     return published;
   };
 

@@ -1,5 +1,11 @@
 import { declaredQueue, declareTopology, type EventConsumer, type EventHandler } from '@sluice/contracts';
-import { checkConsumers, createSqsConsumer, readQueueStates, type ConsumerCheck, type SpineClients } from '@sluice/events';
+import {
+  checkConsumers,
+  createSqsConsumer,
+  readQueueStates,
+  type ConsumerCheck,
+  type SpineClients,
+} from '@sluice/events';
 import type { Logger, Metrics } from '@sluice/service-kit';
 
 const TOPOLOGY = declareTopology([]);
@@ -11,13 +17,36 @@ export interface RunningConsumers {
 }
 
 /** Consumes the router's two queues, and shows their state as metrics every `pollMs`. */
-export function startConsumers(deps: { spine: SpineClients; usage: EventHandler; refusals: EventHandler; logger: Logger; metrics: Metrics; pollMs?: number }): RunningConsumers {
+export function startConsumers(deps: {
+  spine: SpineClients;
+  usage: EventHandler;
+  refusals: EventHandler;
+  logger: Logger;
+  metrics: Metrics;
+  pollMs?: number;
+}): RunningConsumers {
   const { spine, logger, metrics, pollMs = 5_000 } = deps;
   const consumers: Readonly<Record<string, EventConsumer>> = {
-    'router-usage': createSqsConsumer({ spine, queue: declaredQueue(TOPOLOGY, 'router-usage'), handler: deps.usage, logger }),
-    'router-anomaly': createSqsConsumer({ spine, queue: declaredQueue(TOPOLOGY, 'router-anomaly'), handler: deps.refusals, logger }),
+    'router-usage': createSqsConsumer({
+      spine,
+      queue: declaredQueue(TOPOLOGY, 'router-usage'),
+      handler: deps.usage,
+      logger,
+    }),
+    'router-anomaly': createSqsConsumer({
+      spine,
+      queue: declaredQueue(TOPOLOGY, 'router-anomaly'),
+      handler: deps.refusals,
+      logger,
+    }),
   };
-  const check = checkConsumers({ process: 'router', queues: Object.keys(consumers), topology: TOPOLOGY, spine, logger });
+  const check = checkConsumers({
+    process: 'router',
+    queues: Object.keys(consumers),
+    topology: TOPOLOGY,
+    spine,
+    logger,
+  });
   const depth = metrics.gauge('sluice_router_queue_depth', 'messages that wait in a queue of the router', ['queue']);
   const handled = metrics.gauge('sluice_router_queue_handled', 'messages handled since the start', ['queue']);
 

@@ -1,4 +1,19 @@
-import { addMoment, Adwin, momentError, NO_MOMENTS, PageHinkley, PRIOR_STRENGTH, RidgeArm, priorTheta, standardise, DEFAULT_FEATURES, type AdwinState, type DecayingMoments, type PageHinkleyState, type RidgeState } from '@sluice/routing';
+import {
+  addMoment,
+  Adwin,
+  momentError,
+  NO_MOMENTS,
+  PageHinkley,
+  PRIOR_STRENGTH,
+  RidgeArm,
+  priorTheta,
+  standardise,
+  DEFAULT_FEATURES,
+  type AdwinState,
+  type DecayingMoments,
+  type PageHinkleyState,
+  type RidgeState,
+} from '@sluice/routing';
 import type { SnapshotArm } from '@sluice/contracts';
 
 /** Rewards that one tenant may always teach an arm; beyond, no more than all others together have given. */
@@ -75,7 +90,13 @@ export interface ArmSummary {
   /** Mean of about the newest hundred residuals, its standard error, and how many there were. */
   readonly newest: { readonly n: number; readonly mean: number; readonly error: number };
   /** The newest residuals that have one mean; `cuts`: how often older ones were dropped for another mean. */
-  readonly recent: { readonly n: number; readonly mean: number; readonly cuts: number; readonly cutAtMs: number | undefined; readonly cutAt: number };
+  readonly recent: {
+    readonly n: number;
+    readonly mean: number;
+    readonly cuts: number;
+    readonly cutAtMs: number | undefined;
+    readonly cutAt: number;
+  };
 }
 
 /** How a reward is learned while there is drift. */
@@ -93,7 +114,17 @@ export interface LearnedArms {
   /** Gives models without an arm one with the prior of their tier. */
   see(models: readonly { readonly id: string; readonly tier: number }[]): void;
   has(model: string): boolean;
-  learn(observation: { readonly model: string; readonly tenant: string; readonly features: readonly number[]; readonly reward: number; readonly predicted: number | undefined; readonly atMs: number }, how?: LearningMode): void;
+  learn(
+    observation: {
+      readonly model: string;
+      readonly tenant: string;
+      readonly features: readonly number[];
+      readonly reward: number;
+      readonly predicted: number | undefined;
+      readonly atMs: number;
+    },
+    how?: LearningMode,
+  ): void;
   /** Rewards learned, over all arms. */
   readonly total: number;
   /** Rewards that came, learned or not. */
@@ -117,7 +148,25 @@ export function createLearnedArms(saved: readonly ArmState[] = []): LearnedArms 
   function armOf(model: string): ArmRecord {
     const found = arms.get(model);
     if (found !== undefined) return found;
-    const fresh: ArmRecord = { ridge: RidgeArm.withPrior(priorTheta(0), PRIOR_STRENGTH), influence: new Map(), learned: 0, capped: 0, rewards: 0, rewardSum: 0, residualSum: 0, drift: new PageHinkley(DRIFT_OPTIONS), alarms: 0, alarmedAtMs: undefined, alarmedAt: 0, window: new Adwin(), cuts: 0, cutAtMs: undefined, cutAt: 0, newest: NO_MOMENTS, withheld: 0 };
+    const fresh: ArmRecord = {
+      ridge: RidgeArm.withPrior(priorTheta(0), PRIOR_STRENGTH),
+      influence: new Map(),
+      learned: 0,
+      capped: 0,
+      rewards: 0,
+      rewardSum: 0,
+      residualSum: 0,
+      drift: new PageHinkley(DRIFT_OPTIONS),
+      alarms: 0,
+      alarmedAtMs: undefined,
+      alarmedAt: 0,
+      window: new Adwin(),
+      cuts: 0,
+      cutAtMs: undefined,
+      cutAt: 0,
+      newest: NO_MOMENTS,
+      withheld: 0,
+    };
     arms.set(model, fresh);
     return fresh;
   }
@@ -192,7 +241,13 @@ export function createLearnedArms(saved: readonly ArmState[] = []): LearnedArms 
         newest: { n: arm.newest.n, mean: arm.newest.mean, error: momentError(arm.newest, NEWEST) },
         recent: { ...arm.window.window, cuts: arm.cuts, cutAtMs: arm.cutAtMs, cutAt: arm.cutAt },
       })),
-    arms: () => [...arms].map(([model, { ridge, learned }]) => ({ model, theta: [...ridge.theta], inverse: ridge.aInverse.map((row) => [...row]), n: learned })),
+    arms: () =>
+      [...arms].map(([model, { ridge, learned }]) => ({
+        model,
+        theta: [...ridge.theta],
+        inverse: ridge.aInverse.map((row) => [...row]),
+        n: learned,
+      })),
     get state() {
       return [...arms].map(([model, arm]): ArmState => ({
         model,
@@ -203,7 +258,9 @@ export function createLearnedArms(saved: readonly ArmState[] = []): LearnedArms 
         rewardSum: arm.rewardSum,
         residualSum: arm.residualSum,
         drift: arm.drift.state,
-        ...(arm.alarmedAtMs === undefined ? {} : { alarms: arm.alarms, alarmedAtMs: arm.alarmedAtMs, alarmedAt: arm.alarmedAt }),
+        ...(arm.alarmedAtMs === undefined
+          ? {}
+          : { alarms: arm.alarms, alarmedAtMs: arm.alarmedAtMs, alarmedAt: arm.alarmedAt }),
         window: arm.window.state,
         cuts: arm.cuts,
         ...(arm.cutAtMs === undefined ? {} : { cutAtMs: arm.cutAtMs, cutAt: arm.cutAt }),
@@ -214,8 +271,43 @@ export function createLearnedArms(saved: readonly ArmState[] = []): LearnedArms 
   };
 }
 
-function restore({ ridge, influence, capped, rewards, rewardSum, residualSum, drift, alarms = 0, alarmedAtMs, alarmedAt = 0, window, cuts = 0, cutAtMs, cutAt = 0, newest = NO_MOMENTS, withheld = 0 }: ArmState): ArmRecord {
+function restore({
+  ridge,
+  influence,
+  capped,
+  rewards,
+  rewardSum,
+  residualSum,
+  drift,
+  alarms = 0,
+  alarmedAtMs,
+  alarmedAt = 0,
+  window,
+  cuts = 0,
+  cutAtMs,
+  cutAt = 0,
+  newest = NO_MOMENTS,
+  withheld = 0,
+}: ArmState): ArmRecord {
   let learned = 0;
   for (const [, , n] of influence) learned += n;
-  return { ridge: RidgeArm.restore(ridge), influence: new Map(influence.map(([tenant, given, n]) => [tenant, { given, learned: n }])), learned, capped, rewards, rewardSum, residualSum, drift: PageHinkley.restore(DRIFT_OPTIONS, drift), alarms, alarmedAtMs, alarmedAt, window: window === undefined ? new Adwin() : Adwin.restore(window), cuts, cutAtMs, cutAt, newest, withheld };
+  return {
+    ridge: RidgeArm.restore(ridge),
+    influence: new Map(influence.map(([tenant, given, n]) => [tenant, { given, learned: n }])),
+    learned,
+    capped,
+    rewards,
+    rewardSum,
+    residualSum,
+    drift: PageHinkley.restore(DRIFT_OPTIONS, drift),
+    alarms,
+    alarmedAtMs,
+    alarmedAt,
+    window: window === undefined ? new Adwin() : Adwin.restore(window),
+    cuts,
+    cutAtMs,
+    cutAt,
+    newest,
+    withheld,
+  };
 }

@@ -74,11 +74,24 @@ export interface RolloutRecord {
    *
    * @param shadow what the candidate would have done; asked for in the shadow stage only.
    */
-  reward(decision: RouteDecision, reward: number, atMs: number, shadow: () => { readonly weight: number; readonly unsupported: number }): void;
+  reward(
+    decision: RouteDecision,
+    reward: number,
+    atMs: number,
+    shadow: () => { readonly weight: number; readonly unsupported: number },
+  ): void;
 }
 
 /** A rollout that begins in the shadow, not started. */
-export function newRollout({ id, policyVersion, controlVersion, margin, atMs, actor, reason }: { id: string; policyVersion: string; controlVersion: string; margin: number; atMs: number } & Cause): RolloutState {
+export function newRollout({
+  id,
+  policyVersion,
+  controlVersion,
+  margin,
+  atMs,
+  actor,
+  reason,
+}: { id: string; policyVersion: string; controlVersion: string; margin: number; atMs: number } & Cause): RolloutState {
   return {
     id,
     policyVersion,
@@ -101,8 +114,15 @@ export function newRollout({ id, policyVersion, controlVersion, margin, atMs, ac
 export function createRolloutRecord(saved: RolloutState): RolloutRecord {
   const { policyVersion, margin } = saved;
   let { life, stage, stageSinceMs, baseline, pointEvery } = saved;
-  const shadowSettings = { margin, alphaPromote: DEFAULT_ROLLOUT.alphaPromote, alphaBreach: DEFAULT_ROLLOUT.alphaBreach.shadow };
-  const shadow = saved.shadow === undefined ? new ShadowMonitor(shadowSettings) : ShadowMonitor.restore(shadowSettings, saved.shadow);
+  const shadowSettings = {
+    margin,
+    alphaPromote: DEFAULT_ROLLOUT.alphaPromote,
+    alphaBreach: DEFAULT_ROLLOUT.alphaBreach.shadow,
+  };
+  const shadow =
+    saved.shadow === undefined
+      ? new ShadowMonitor(shadowSettings)
+      : ShadowMonitor.restore(shadowSettings, saved.shadow);
   const control = ConfidenceSequence.restore(CONTROL_ALPHA, saved.control);
   const settings = () => ({ ...DEFAULT_ROLLOUT, policyVersion, baseline, margin });
   let monitor = saved.monitor === undefined ? undefined : RolloutMonitor.restore(settings(), saved.monitor);
@@ -142,11 +162,29 @@ export function createRolloutRecord(saved: RolloutState): RolloutRecord {
     pointEvery *= 2;
   }
 
-  function rewardInShadow(reward: number, atMs: number, { weight, unsupported }: { weight: number; unsupported: number }): void {
+  function rewardInShadow(
+    reward: number,
+    atMs: number,
+    { weight, unsupported }: { weight: number; unsupported: number },
+  ): void {
     shadow.add({ weight, reward, unsupported });
     addPoint(atMs, shadow.loggedMean);
-    if (shadow.breach) move('rolled_back', system(`the candidate's value is at most ${shadow.upper.toFixed(3)} by the weighted log; the control has ${shadow.loggedMean.toFixed(3)}`), atMs);
-    else if (shadow.promotable) enter('canary_1', system(`${shadow.samples} rated decisions without a breach; by the weighted log at least ${shadow.differenceLower.toFixed(3)} against the control`), atMs);
+    if (shadow.breach)
+      move(
+        'rolled_back',
+        system(
+          `the candidate's value is at most ${shadow.upper.toFixed(3)} by the weighted log; the control has ${shadow.loggedMean.toFixed(3)}`,
+        ),
+        atMs,
+      );
+    else if (shadow.promotable)
+      enter(
+        'canary_1',
+        system(
+          `${shadow.samples} rated decisions without a breach; by the weighted log at least ${shadow.differenceLower.toFixed(3)} against the control`,
+        ),
+        atMs,
+      );
   }
 
   function rewardOfCandidate(watch: RolloutMonitor, decision: RouteDecision, reward: number, atMs: number): void {
@@ -157,14 +195,34 @@ export function createRolloutRecord(saved: RolloutState): RolloutRecord {
     const mean = candidateRewards.sum / candidateRewards.n;
     if (next === stage) {
       addPoint(atMs, mean);
-      if (stage === 'full' && watch.state.samples >= 2_000 && watch.state.logPromote >= -Math.log(DEFAULT_ROLLOUT.alphaPromote)) {
+      if (
+        stage === 'full' &&
+        watch.state.samples >= 2_000 &&
+        watch.state.logPromote >= -Math.log(DEFAULT_ROLLOUT.alphaPromote)
+      ) {
         life = 'promoted';
-        history.push({ atMs, from: 'full', to: 'promoted', samples: watch.state.samples, ...system('full traffic held its quality; it is the serving policy now') });
+        history.push({
+          atMs,
+          from: 'full',
+          to: 'promoted',
+          samples: watch.state.samples,
+          ...system('full traffic held its quality; it is the serving policy now'),
+        });
       }
       return;
     }
-    points.push({ atMs, stage, samples: before.samples + 1, logBreach: before.logBreach, logPromote: before.logPromote, mean });
-    const why = next === 'rolled_back' ? `a breach after ${before.samples + 1} samples: mean quality ${mean.toFixed(3)}, asked ${(baseline - margin).toFixed(3)}` : `${before.samples + 1} clean samples with mean quality ${mean.toFixed(3)}, asked ${(baseline - margin).toFixed(3)}`;
+    points.push({
+      atMs,
+      stage,
+      samples: before.samples + 1,
+      logBreach: before.logBreach,
+      logPromote: before.logPromote,
+      mean,
+    });
+    const why =
+      next === 'rolled_back'
+        ? `a breach after ${before.samples + 1} samples: mean quality ${mean.toFixed(3)}, asked ${(baseline - margin).toFixed(3)}`
+        : `${before.samples + 1} clean samples with mean quality ${mean.toFixed(3)}, asked ${(baseline - margin).toFixed(3)}`;
     enter(next, system(why), atMs);
   }
 
@@ -210,7 +268,8 @@ export function createRolloutRecord(saved: RolloutState): RolloutRecord {
     reward: (decision, reward, atMs, weighted) => {
       if (life !== 'running') return;
       if (decision.policy_version === policyVersion) {
-        if (monitor !== undefined && decision.rollout?.variant === 'candidate') rewardOfCandidate(monitor, decision, reward, atMs);
+        if (monitor !== undefined && decision.rollout?.variant === 'candidate')
+          rewardOfCandidate(monitor, decision, reward, atMs);
         return;
       }
       if (decision.policy_version !== saved.controlVersion) return;

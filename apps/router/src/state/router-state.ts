@@ -1,5 +1,19 @@
 import type { SnapshotPolicy } from '@sluice/contracts';
-import { compilePolicy, loggedSignals, NO_REACTION, powerGamma, PRIOR_STRENGTH, priorTheta, reactionEffects, STAGE_WEIGHT, stepOf, targetProbabilities, type CompiledPolicy, type ReactionChange, type ReactionState } from '@sluice/routing';
+import {
+  compilePolicy,
+  loggedSignals,
+  NO_REACTION,
+  powerGamma,
+  PRIOR_STRENGTH,
+  priorTheta,
+  reactionEffects,
+  STAGE_WEIGHT,
+  stepOf,
+  targetProbabilities,
+  type CompiledPolicy,
+  type ReactionChange,
+  type ReactionState,
+} from '@sluice/routing';
 import type { Cause, JournalEntry, StoredPolicy } from './journal.ts';
 import { createLearnedArms, type ArmState, type LearnedArms } from './learned-arms.ts';
 import { createRolloutRecord, newRollout, type RolloutRecord, type RolloutState } from './rollout-record.ts';
@@ -33,7 +47,10 @@ export interface PolicyRecord extends StoredPolicy {
   readonly createdAtMs: number;
 }
 
-/** What the router has learned and decided: a fold over its journal, the same to the last bit however often it is made. */
+/**
+ * What the router has learned and decided: a fold over its journal, the same to the last bit however often it is
+ * made.
+ */
 export interface RouterState {
   /** @throws RangeError when the entry does not follow. */
   apply(entry: JournalEntry): void;
@@ -48,7 +65,10 @@ export interface RouterState {
   /** Where the ladder of reactions to drift stands, and its newest steps, the oldest first. */
   readonly reaction: ReactionState;
   readonly reactions: readonly ReactionRecord[];
-  /** What a rollback for drift would end: the running rollout, or the one whose policy serves; undefined when there is nothing to go back to. */
+  /**
+   * What a rollback for drift would end: the running rollout, or the one whose policy serves; undefined when there
+   * is nothing to go back to.
+   */
   readonly revocable: RolloutRecord | undefined;
   /** A policy as it would be published now, without what calls came to on average. */
   publish(version: string): SnapshotPolicy;
@@ -60,7 +80,9 @@ export function createRouterState(saved?: RouterStateSaved): RouterState {
   let serving = saved?.serving ?? '';
   const arms = createLearnedArms(saved?.arms);
   const policies = new Map<string, PolicyRecord>(saved?.policies.map((policy) => [policy.version, policy]));
-  const rollouts = new Map<string, RolloutRecord>(saved?.rollouts.map((rollout) => [rollout.id, createRolloutRecord(rollout)]));
+  const rollouts = new Map<string, RolloutRecord>(
+    saved?.rollouts.map((rollout) => [rollout.id, createRolloutRecord(rollout)]),
+  );
 
   let reaction = saved?.reaction ?? NO_REACTION;
   let reactions = saved?.reactions ?? [];
@@ -71,7 +93,14 @@ export function createRouterState(saved?: RouterStateSaved): RouterState {
     const { settings } = policy;
     return {
       version,
-      settings: floor === 1 ? settings : { ...settings, floor: Math.min(HIGHEST_FLOOR, floor * settings.floor), rejected_floor: Math.min(HIGHEST_REJECTED_FLOOR, floor * settings.rejected_floor) },
+      settings:
+        floor === 1
+          ? settings
+          : {
+              ...settings,
+              floor: Math.min(HIGHEST_FLOOR, floor * settings.floor),
+              rejected_floor: Math.min(HIGHEST_REJECTED_FLOOR, floor * settings.rejected_floor),
+            },
       features: policy.features,
       gamma: gamma * powerGamma(arms.total, settings.gamma_scale),
       arms: policy.arms === undefined ? arms.arms() : [...policy.arms],
@@ -81,7 +110,12 @@ export function createRouterState(saved?: RouterStateSaved): RouterState {
 
   function shadowOf(version: string, tenant: string, decision: Parameters<RolloutRecord['reward']>[0]) {
     const logging = decision.policy_version === undefined ? undefined : policies.get(decision.policy_version)?.settings;
-    const target = targetProbabilities(compilePolicy(publish(version)), decision, tenant, loggedSignals(decision, logging));
+    const target = targetProbabilities(
+      compilePolicy(publish(version)),
+      decision,
+      tenant,
+      loggedSignals(decision, logging),
+    );
     let unsupported = 0;
     let weight = 0;
     decision.arms.forEach(({ model, probability }, i) => {
@@ -96,10 +130,14 @@ export function createRouterState(saved?: RouterStateSaved): RouterState {
     const { decision, tenant } = body;
     for (const rollout of rollouts.values()) {
       rollout.reward(decision, body.reward, atMs, () => shadowOf(rollout.policyVersion, tenant, decision));
-      if (rollout.life === 'promoted' && rollout.policyVersion !== serving && rollout.state.controlVersion === serving) serving = rollout.policyVersion;
+      if (rollout.life === 'promoted' && rollout.policyVersion !== serving && rollout.state.controlVersion === serving)
+        serving = rollout.policyVersion;
     }
     const predicted = decision.arms.find(({ model }) => model === decision.chosen)?.mean;
-    arms.learn({ model: decision.chosen, tenant, features: decision.features, reward: body.reward, predicted, atMs }, learningOf(decision.chosen));
+    arms.learn(
+      { model: decision.chosen, tenant, features: decision.features, reward: body.reward, predicted, atMs },
+      learningOf(decision.chosen),
+    );
   }
 
   /** Only what was found wrong is forgotten; a freeze is for all. */
@@ -150,12 +188,33 @@ export function createRouterState(saved?: RouterStateSaved): RouterState {
           break;
         case 'drift_reaction':
           reaction = body.reaction;
-          if (body.change !== undefined) reactions = [...reactions, { ...body.change, seq: next, atMs, actor: body.actor }].slice(-KEPT_STEPS);
+          if (body.change !== undefined)
+            reactions = [...reactions, { ...body.change, seq: next, atMs, actor: body.actor }].slice(-KEPT_STEPS);
           break;
         case 'rollout_reset': {
           const old = rollouts.get(body.id) as RolloutRecord;
-          old.note({ atMs, from: old.stage, to: `reset as ${body.newId}`, actor: body.actor, reason: body.reason, samples: 0 });
-          rollouts.set(body.newId, createRolloutRecord(newRollout({ id: body.newId, policyVersion: old.policyVersion, controlVersion: serving, margin: old.state.margin, atMs, actor: body.actor, reason: body.reason })));
+          old.note({
+            atMs,
+            from: old.stage,
+            to: `reset as ${body.newId}`,
+            actor: body.actor,
+            reason: body.reason,
+            samples: 0,
+          });
+          rollouts.set(
+            body.newId,
+            createRolloutRecord(
+              newRollout({
+                id: body.newId,
+                policyVersion: old.policyVersion,
+                controlVersion: serving,
+                margin: old.state.margin,
+                atMs,
+                actor: body.actor,
+                reason: body.reason,
+              }),
+            ),
+          );
         }
       }
       seq = next;
@@ -179,11 +238,22 @@ export function createRouterState(saved?: RouterStateSaved): RouterState {
       return reactions;
     },
     get revocable() {
-      return findRunning() ?? [...rollouts.values()].findLast(({ life, policyVersion }) => life === 'promoted' && policyVersion === serving);
+      return (
+        findRunning() ??
+        [...rollouts.values()].findLast(({ life, policyVersion }) => life === 'promoted' && policyVersion === serving)
+      );
     },
     publish,
     get saved() {
-      return { seq, arms: arms.state, policies: [...policies.values()], serving, rollouts: [...rollouts.values()].map((rollout) => rollout.state), reaction, reactions };
+      return {
+        seq,
+        arms: arms.state,
+        policies: [...policies.values()],
+        serving,
+        rollouts: [...rollouts.values()].map((rollout) => rollout.state),
+        reaction,
+        reactions,
+      };
     },
   };
 }
@@ -192,4 +262,5 @@ export function createRouterState(saved?: RouterStateSaved): RouterState {
 export const compiled = (state: RouterState, version: string): CompiledPolicy => compilePolicy(state.publish(version));
 
 /** Share of decisions that a rollout's candidate makes. */
-export const weightOf = ({ life, stage }: Pick<RolloutRecord, 'life' | 'stage'>): number => (life === 'running' ? STAGE_WEIGHT[stage] : 0);
+export const weightOf = ({ life, stage }: Pick<RolloutRecord, 'life' | 'stage'>): number =>
+  life === 'running' ? STAGE_WEIGHT[stage] : 0;

@@ -1,10 +1,19 @@
-import { KEPT_SNAPSHOTS, type Changes, type FeedbackRow, type RouterStore, type StoredDecision } from './router-store.ts';
+import {
+  KEPT_SNAPSHOTS,
+  type Changes,
+  type FeedbackRow,
+  type RouterStore,
+  type StoredDecision,
+} from './router-store.ts';
 import { missingScorers, slimSnapshot, wholeSnapshot, type SlimSnapshot } from './slim-snapshot.ts';
 import type { RouterSnapshot } from '@sluice/contracts';
 import type { JournalEntry } from '../state/journal.ts';
 import type { RouterStateSaved } from '../state/router-state.ts';
 
-/** Keeps everything in this process, for a router without a database, and for tests. Bounded: the oldest decisions go first. */
+/**
+ * Keeps everything in this process, for a router without a database, and for tests. Bounded: the oldest decisions
+ * go first.
+ */
 export function createMemoryRouterStore({ maxDecisions = 100_000 }: { maxDecisions?: number } = {}): RouterStore {
   const decisions = new Map<string, StoredDecision>();
   let entries: JournalEntry[] = [];
@@ -22,7 +31,8 @@ export function createMemoryRouterStore({ maxDecisions = 100_000 }: { maxDecisio
 
   function addFeedback(row: FeedbackRow): void {
     const found = decisions.get(row.decisionId);
-    if (found !== undefined && found.feedback.every(({ metric }) => metric !== row.metric)) change(row.decisionId, { feedback: [...found.feedback, row] });
+    if (found !== undefined && found.feedback.every(({ metric }) => metric !== row.metric))
+      change(row.decisionId, { feedback: [...found.feedback, row] });
   }
 
   function keepSnapshot(snapshot: RouterSnapshot): void {
@@ -35,11 +45,21 @@ export function createMemoryRouterStore({ maxDecisions = 100_000 }: { maxDecisio
     for (const id of scorers.keys()) if (!used.has(id)) scorers.delete(id);
   }
 
-  function commit({ decisions: rows = [], calls = [], feedback = [], rewards = [], entries: more = [], checkpoint: saved, soft: softer, snapshot }: Changes): void {
+  function commit({
+    decisions: rows = [],
+    calls = [],
+    feedback = [],
+    rewards = [],
+    entries: more = [],
+    checkpoint: saved,
+    soft: softer,
+    snapshot,
+  }: Changes): void {
     more.forEach(({ seq }, i) => {
       if (seq !== last + 1 + i) throw new Error(`journal entry ${seq} does not follow ${last}`);
     });
-    for (const row of rows) if (!decisions.has(row.id) && row.atMs > until) decisions.set(row.id, { ...row, feedback: [] });
+    for (const row of rows)
+      if (!decisions.has(row.id) && row.atMs > until) decisions.set(row.id, { ...row, feedback: [] });
     while (decisions.size > maxDecisions) decisions.delete(decisions.keys().next().value as string);
     for (const { id, call } of calls) if (decisions.get(id)?.call === undefined) change(id, { call });
     feedback.forEach(addFeedback);
@@ -54,18 +74,40 @@ export function createMemoryRouterStore({ maxDecisions = 100_000 }: { maxDecisio
     if (snapshot !== undefined) keepSnapshot(snapshot);
   }
 
-  const newestFirst = (): StoredDecision[] => [...decisions.values()].sort((a, b) => b.atMs - a.atMs || (a.id < b.id ? 1 : -1));
+  const newestFirst = (): StoredDecision[] =>
+    [...decisions.values()].sort((a, b) => b.atMs - a.atMs || (a.id < b.id ? 1 : -1));
 
   return {
     kind: 'memory',
-    load: async (sinceMs) => ({ checkpoint, entries: [...entries], soft, requests: newestFirst().reverse().filter(({ atMs, request }) => request !== undefined && atMs >= sinceMs) }),
+    load: async (sinceMs) => ({
+      checkpoint,
+      entries: [...entries],
+      soft,
+      requests: newestFirst()
+        .reverse()
+        .filter(({ atMs, request }) => request !== undefined && atMs >= sinceMs),
+    }),
     commit: async (changes) => commit(changes),
-    find: async (ids) => new Map(ids.flatMap((id) => (decisions.has(id) ? [[id, decisions.get(id) as StoredDecision]] : []))),
-    recent: async ({ limit, tenant }) => newestFirst().filter((one) => tenant === undefined || one.tenant === tenant).slice(0, limit),
-    due: async (nowMs, limit) => newestFirst().reverse().filter(({ rewardState, expiresAtMs }) => rewardState === 'pending' && expiresAtMs <= nowMs).slice(0, limit),
+    find: async (ids) =>
+      new Map(ids.flatMap((id) => (decisions.has(id) ? [[id, decisions.get(id) as StoredDecision]] : []))),
+    recent: async ({ limit, tenant }) =>
+      newestFirst()
+        .filter((one) => tenant === undefined || one.tenant === tenant)
+        .slice(0, limit),
+    due: async (nowMs, limit) =>
+      newestFirst()
+        .reverse()
+        .filter(({ rewardState, expiresAtMs }) => rewardState === 'pending' && expiresAtMs <= nowMs)
+        .slice(0, limit),
     rated: async ({ limit, tenant, loggedBy }) =>
       newestFirst()
-        .filter((one) => one.reward !== undefined && one.decision.evaluated && (tenant === undefined || one.tenant === tenant) && (loggedBy === undefined || one.decision.policy_version === loggedBy))
+        .filter(
+          (one) =>
+            one.reward !== undefined &&
+            one.decision.evaluated &&
+            (tenant === undefined || one.tenant === tenant) &&
+            (loggedBy === undefined || one.decision.policy_version === loggedBy),
+        )
         .slice(0, limit)
         .map(({ tenant: of, decision, reward }) => ({ tenant: of, decision, reward: reward as number })),
     feedbackRates: async () => {
@@ -85,10 +127,18 @@ export function createMemoryRouterStore({ maxDecisions = 100_000 }: { maxDecisio
     },
     measure: async (countUpTo) => {
       const newest = newestFirst();
-      return { decisions: { rows: Math.min(countUpTo, newest.length), oldestMs: newest.at(-1)?.atMs, bytes: undefined }, journal: { rows: entries.length, oldestMs: entries[0]?.atMs, bytes: undefined } };
+      return {
+        decisions: { rows: Math.min(countUpTo, newest.length), oldestMs: newest.at(-1)?.atMs, bytes: undefined },
+        journal: { rows: entries.length, oldestMs: entries[0]?.atMs, bytes: undefined },
+      };
     },
     pruneDecisions: async ({ beforeMs, nowMs, limit }) => {
-      const old = newestFirst().reverse().filter(({ atMs, expiresAtMs, rewardState }) => atMs < beforeMs && expiresAtMs <= nowMs && rewardState !== 'pending').slice(0, limit);
+      const old = newestFirst()
+        .reverse()
+        .filter(
+          ({ atMs, expiresAtMs, rewardState }) => atMs < beforeMs && expiresAtMs <= nowMs && rewardState !== 'pending',
+        )
+        .slice(0, limit);
       for (const { id, atMs } of old) {
         decisions.delete(id);
         until = Math.max(until, atMs);

@@ -29,7 +29,8 @@ create table router.snapshots (id text primary key, body jsonb not null);
 const SCORERS = 'create table router.scorers (id text primary key, body jsonb not null);';
 
 /** Time of the newest decision that was deleted for its age: one row at most. */
-const RETENTION = 'create table router.retention (id boolean primary key default true check (id), decisions_until timestamptz not null);';
+const RETENTION =
+  'create table router.retention (id boolean primary key default true check (id), decisions_until timestamptz not null);';
 
 export const ROUTER_MIGRATIONS: readonly RouterMigration[] = [
   { id: '0001-router', sql: FIRST },

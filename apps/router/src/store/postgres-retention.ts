@@ -7,8 +7,13 @@ interface Figures {
   bytes: string;
 }
 
-/** The part of the store that measures and deletes. Each batch is one short statement: it waits for no row that another holds. */
-export function createPostgresRetention(pool: pg.Pool): Pick<RouterStore, 'measure' | 'pruneDecisions' | 'pruneJournal'> {
+/**
+ * The part of the store that measures and deletes. Each batch is one short statement: it waits for no row that
+ * another holds.
+ */
+export function createPostgresRetention(
+  pool: pg.Pool,
+): Pick<RouterStore, 'measure' | 'pruneDecisions' | 'pruneJournal'> {
   async function figures(sql: string, values: unknown[] = []): Promise<TableFigures> {
     const row = (await pool.query<Figures>(sql, values)).rows[0] as Figures;
     return { rows: Number(row.rows), oldestMs: row.oldest?.getTime(), bytes: Number(row.bytes) };

@@ -4,7 +4,15 @@ import type { JournalBody } from '../state/journal.ts';
 import type { RouterStateSaved } from '../state/router-state.ts';
 import { createPostgresRetention } from './postgres-retention.ts';
 import { missingScorers, slimSnapshot, wholeSnapshot, type SlimSnapshot } from './slim-snapshot.ts';
-import { KEPT_SNAPSHOTS, type CallOutcome, type Changes, type DecisionRow, type RewardState, type RouterStore, type StoredDecision } from './router-store.ts';
+import {
+  KEPT_SNAPSHOTS,
+  type CallOutcome,
+  type Changes,
+  type DecisionRow,
+  type RewardState,
+  type RouterStore,
+  type StoredDecision,
+} from './router-store.ts';
 
 const KEPT_CHECKPOINTS = 2;
 
@@ -37,11 +45,25 @@ export function createPostgresRouterStore(pool: pg.Pool): RouterStore {
   return {
     kind: 'postgres',
     load: async (sinceMs) => {
-      const checkpoint = (await pool.query<{ state: RouterStateSaved }>('select state from router.checkpoints order by seq desc limit 1')).rows[0]?.state;
-      const entries = (await pool.query<{ seq: string; at: Date; body: JournalBody }>('select seq, at, body from router.journal where seq > $1 order by seq', [checkpoint?.seq ?? 0])).rows;
+      const checkpoint = (
+        await pool.query<{ state: RouterStateSaved }>('select state from router.checkpoints order by seq desc limit 1')
+      ).rows[0]?.state;
+      const entries = (
+        await pool.query<{ seq: string; at: Date; body: JournalBody }>(
+          'select seq, at, body from router.journal where seq > $1 order by seq',
+          [checkpoint?.seq ?? 0],
+        )
+      ).rows;
       const soft = (await pool.query<{ state: unknown }>('select state from router.soft_state')).rows[0]?.state;
-      const requests = await stored('where d.request_id is not null and d.at >= $1 order by d.at, d.id', [new Date(sinceMs)]);
-      return { checkpoint, entries: entries.map(({ seq, at, body }) => ({ seq: Number(seq), atMs: at.getTime(), body })), soft, requests };
+      const requests = await stored('where d.request_id is not null and d.at >= $1 order by d.at, d.id', [
+        new Date(sinceMs),
+      ]);
+      return {
+        checkpoint,
+        entries: entries.map(({ seq, at, body }) => ({ seq: Number(seq), atMs: at.getTime(), body })),
+        soft,
+        requests,
+      };
     },
     commit: async (changes) => {
       const client = await pool.connect();
@@ -51,15 +73,26 @@ export function createPostgresRouterStore(pool: pg.Pool): RouterStore {
         await write(client, changes, (writes += 1));
         await client.query('commit');
       } catch (error) {
-        broken = await client.query('rollback').then(() => undefined, (fault: Error) => fault);
+        broken = await client.query('rollback').then(
+          () => undefined,
+          (fault: Error) => fault,
+        );
         throw error;
       } finally {
         client.release(broken);
       }
     },
     find: async (ids) => new Map((await stored('where d.id = any($1)', [ids])).map((one) => [one.id, one])),
-    recent: ({ limit, tenant }) => stored(`${tenant === undefined ? '' : 'where d.tenant = $2'} order by d.at desc, d.id desc limit $1`, tenant === undefined ? [limit] : [limit, tenant]),
-    due: (nowMs, limit) => stored("where d.reward_state = 'pending' and d.expires_at <= $1 order by d.expires_at, d.id limit $2", [new Date(nowMs), limit]),
+    recent: ({ limit, tenant }) =>
+      stored(
+        `${tenant === undefined ? '' : 'where d.tenant = $2'} order by d.at desc, d.id desc limit $1`,
+        tenant === undefined ? [limit] : [limit, tenant],
+      ),
+    due: (nowMs, limit) =>
+      stored("where d.reward_state = 'pending' and d.expires_at <= $1 order by d.expires_at, d.id limit $2", [
+        new Date(nowMs),
+        limit,
+      ]),
     rated: async ({ limit, tenant, loggedBy }) => {
       const { rows } = await pool.query<{ tenant: string; decision: unknown; reward: number }>(
         `select tenant, decision, reward from router.decisions where evaluated and reward is not null
@@ -76,10 +109,19 @@ export function createPostgresRouterStore(pool: pg.Pool): RouterStore {
       return rows.map(({ model, decisions, rated }) => ({ model, decisions: Number(decisions), rated: Number(rated) }));
     },
     snapshot: async (id) => {
-      const slim = (await pool.query<{ body: SlimSnapshot }>('select body from router.snapshots where id = $1', [id])).rows[0]?.body;
+      const slim = (await pool.query<{ body: SlimSnapshot }>('select body from router.snapshots where id = $1', [id]))
+        .rows[0]?.body;
       if (slim === undefined) return undefined;
       const missing = missingScorers(slim);
-      const found = missing.length === 0 ? [] : (await pool.query<{ id: string; body: unknown }>('select id, body from router.scorers where id = any($1)', [missing])).rows;
+      const found =
+        missing.length === 0
+          ? []
+          : (
+              await pool.query<{ id: string; body: unknown }>(
+                'select id, body from router.scorers where id = any($1)',
+                [missing],
+              )
+            ).rows;
       return wholeSnapshot(slim, new Map(found.map(({ id: scorer, body }) => [scorer, body])));
     },
     ...createPostgresRetention(pool),
@@ -87,7 +129,11 @@ export function createPostgresRouterStore(pool: pg.Pool): RouterStore {
   };
 }
 
-async function write(client: pg.PoolClient, { decisions, calls, feedback, rewards, entries, checkpoint, soft, snapshot }: Changes, count: number): Promise<void> {
+async function write(
+  client: pg.PoolClient,
+  { decisions, calls, feedback, rewards, entries, checkpoint, soft, snapshot }: Changes,
+  count: number,
+): Promise<void> {
   const iso = (ms: number): string => new Date(ms).toISOString();
   const rowsOf = (rows: readonly object[]): string[] => [JSON.stringify(rows)];
   if (decisions !== undefined && decisions.length > 0) {
@@ -96,11 +142,23 @@ async function write(client: pg.PoolClient, { decisions, calls, feedback, reward
        select id, at, tenant, workspace, source, decision, decision ->> 'chosen', decision ->> 'policy_version', (decision ->> 'evaluated')::boolean, expires_at, reward_state, call, request_id, request_digest
        from jsonb_to_recordset($1::jsonb) as r (id text, at timestamptz, tenant text, workspace text, source text, decision jsonb, expires_at timestamptz, reward_state text, call jsonb, request_id text, request_digest text)
        where at > coalesce((select decisions_until from router.retention), '-infinity') on conflict (id) do nothing`,
-      rowsOf(decisions.map(({ atMs, expiresAtMs, rewardState, request, ...row }) => ({ ...row, at: iso(atMs), expires_at: iso(expiresAtMs), reward_state: rewardState, request_id: request?.id, request_digest: request?.digest }))),
+      rowsOf(
+        decisions.map(({ atMs, expiresAtMs, rewardState, request, ...row }) => ({
+          ...row,
+          at: iso(atMs),
+          expires_at: iso(expiresAtMs),
+          reward_state: rewardState,
+          request_id: request?.id,
+          request_digest: request?.digest,
+        })),
+      ),
     );
   }
   if (calls !== undefined && calls.length > 0) {
-    await client.query('update router.decisions d set call = r.call from jsonb_to_recordset($1::jsonb) as r (id text, call jsonb) where d.id = r.id and d.call is null', rowsOf(calls));
+    await client.query(
+      'update router.decisions d set call = r.call from jsonb_to_recordset($1::jsonb) as r (id text, call jsonb) where d.id = r.id and d.call is null',
+      rowsOf(calls),
+    );
   }
   if (feedback !== undefined && feedback.length > 0) {
     await client.query(
@@ -110,16 +168,32 @@ async function write(client: pg.PoolClient, { decisions, calls, feedback, reward
     );
   }
   if (rewards !== undefined && rewards.length > 0) {
-    await client.query('update router.decisions d set reward_state = r.state, reward = r.reward from jsonb_to_recordset($1::jsonb) as r (id text, state text, reward double precision) where d.id = r.id', rowsOf(rewards));
+    await client.query(
+      'update router.decisions d set reward_state = r.state, reward = r.reward from jsonb_to_recordset($1::jsonb) as r (id text, state text, reward double precision) where d.id = r.id',
+      rowsOf(rewards),
+    );
   }
   if (entries !== undefined && entries.length > 0) {
-    await client.query('insert into router.journal (seq, at, body) select seq, at, body from jsonb_to_recordset($1::jsonb) as r (seq bigint, at timestamptz, body jsonb)', rowsOf(entries.map(({ seq, atMs, body }) => ({ seq, at: iso(atMs), body }))));
+    await client.query(
+      'insert into router.journal (seq, at, body) select seq, at, body from jsonb_to_recordset($1::jsonb) as r (seq bigint, at timestamptz, body jsonb)',
+      rowsOf(entries.map(({ seq, atMs, body }) => ({ seq, at: iso(atMs), body }))),
+    );
   }
   if (checkpoint !== undefined) {
-    await client.query('insert into router.checkpoints (seq, state) values ($1, $2) on conflict (seq) do nothing', [checkpoint.seq, JSON.stringify(checkpoint)]);
-    await client.query('delete from router.checkpoints where seq not in (select seq from router.checkpoints order by seq desc limit $1)', [KEPT_CHECKPOINTS]);
+    await client.query('insert into router.checkpoints (seq, state) values ($1, $2) on conflict (seq) do nothing', [
+      checkpoint.seq,
+      JSON.stringify(checkpoint),
+    ]);
+    await client.query(
+      'delete from router.checkpoints where seq not in (select seq from router.checkpoints order by seq desc limit $1)',
+      [KEPT_CHECKPOINTS],
+    );
   }
-  if (soft !== undefined) await client.query('insert into router.soft_state (state) values ($1) on conflict (id) do update set state = excluded.state', [JSON.stringify(soft)]);
+  if (soft !== undefined)
+    await client.query(
+      'insert into router.soft_state (state) values ($1) on conflict (id) do update set state = excluded.state',
+      [JSON.stringify(soft)],
+    );
   if (snapshot !== undefined) {
     await keepSnapshot(client, snapshot);
     if (count % 50 === 0) await pruneSnapshots(client);
@@ -131,14 +205,24 @@ async function keepSnapshot(client: pg.PoolClient, snapshot: RouterSnapshot): Pr
   for (const [id, scorer] of scorers) {
     const known = (await client.query('select 1 from router.scorers where id = $1', [id])).rowCount;
     // A scorer is not sent again with each snapshot.
-    if (known === 0) await client.query('insert into router.scorers (id, body) values ($1, $2) on conflict do nothing', [id, JSON.stringify(scorer)]);
+    if (known === 0)
+      await client.query('insert into router.scorers (id, body) values ($1, $2) on conflict do nothing', [
+        id,
+        JSON.stringify(scorer),
+      ]);
   }
-  await client.query('insert into router.snapshots (id, body) values ($1, $2) on conflict do nothing', [snapshot.snapshot_id, JSON.stringify(slim)]);
+  await client.query('insert into router.snapshots (id, body) values ($1, $2) on conflict do nothing', [
+    snapshot.snapshot_id,
+    JSON.stringify(slim),
+  ]);
 }
 
 async function pruneSnapshots(client: pg.PoolClient): Promise<void> {
   // Ids sort by time.
-  await client.query('delete from router.snapshots where id < (select min(id) from (select id from router.snapshots order by id desc limit $1) kept)', [KEPT_SNAPSHOTS]);
+  await client.query(
+    'delete from router.snapshots where id < (select min(id) from (select id from router.snapshots order by id desc limit $1) kept)',
+    [KEPT_SNAPSHOTS],
+  );
   await client.query(`delete from router.scorers where not exists (select 1 from router.snapshots s
     where router.scorers.id in (s.body #>> '{control,features,scorer,id}', s.body #>> '{candidate,policy,features,scorer,id}'))`);
 }
@@ -155,7 +239,14 @@ function toStored(row: Row): StoredDecision {
     rewardState: row.reward_state,
     ...(row.reward === null ? {} : { reward: row.reward }),
     ...(row.call === null ? {} : { call: row.call }),
-    ...(row.request_id === null || row.request_digest === null ? {} : { request: { id: row.request_id, digest: row.request_digest } }),
-    feedback: (row.feedback ?? []).map(({ metric, value, at }) => ({ decisionId: row.id, metric, value, atMs: Date.parse(at) })),
+    ...(row.request_id === null || row.request_digest === null
+      ? {}
+      : { request: { id: row.request_id, digest: row.request_digest } }),
+    feedback: (row.feedback ?? []).map(({ metric, value, at }) => ({
+      decisionId: row.id,
+      metric,
+      value,
+      atMs: Date.parse(at),
+    })),
   };
 }

@@ -42,12 +42,19 @@ export interface StoredDecision extends DecisionRow {
 
 /** Everything that is to be durable together. */
 export interface Changes {
-  /** A decision that is there already stays as it is; one that is older than what was deleted for its age is left out. */
+  /**
+   * A decision that is there already stays as it is; one that is older than what was deleted for its age is left
+   * out.
+   */
   readonly decisions?: readonly DecisionRow[];
   /** Sets the outcome of decisions that have none. */
   readonly calls?: readonly { readonly id: string; readonly call: CallOutcome }[];
   readonly feedback?: readonly FeedbackRow[];
-  readonly rewards?: readonly { readonly id: string; readonly state: RewardState; readonly reward?: number | undefined }[];
+  readonly rewards?: readonly {
+    readonly id: string;
+    readonly state: RewardState;
+    readonly reward?: number | undefined;
+  }[];
   readonly entries?: readonly JournalEntry[];
   readonly checkpoint?: RouterStateSaved;
   /** Signals and averages: worth keeping, not worth a journal. */
@@ -91,14 +98,20 @@ export interface StoreFigures {
   readonly journal: TableFigures;
 }
 
-/** What of the decisions may go: those of before `beforeMs` whose time to be rated is over and that have been settled, the oldest first. */
+/**
+ * What of the decisions may go: those of before `beforeMs` whose time to be rated is over and that have been
+ * settled, the oldest first.
+ */
 export interface PruneDecisions {
   readonly beforeMs: number;
   readonly nowMs: number;
   readonly limit: number;
 }
 
-/** What of the journal may go: entries of before `beforeMs`, and all but the newest `keepRows`; never what a start from the older checkpoint reads. */
+/**
+ * What of the journal may go: entries of before `beforeMs`, and all but the newest `keepRows`; never what a start
+ * from the older checkpoint reads.
+ */
 export interface PruneJournal {
   readonly beforeMs: number;
   readonly keepRows: number;
@@ -119,15 +132,19 @@ export interface RouterStore {
   /** Pending decisions whose time to be rated is over, oldest first. */
   due(nowMs: number, limit: number): Promise<StoredDecision[]>;
   /** Rewarded decisions that are part of evaluation, newest first. */
-  rated(options: { readonly limit: number; readonly tenant?: string | undefined; readonly loggedBy?: string | undefined }): Promise<RatedDecision[]>;
+  rated(options: {
+    readonly limit: number;
+    readonly tenant?: string | undefined;
+    readonly loggedBy?: string | undefined;
+  }): Promise<RatedDecision[]>;
   feedbackRates(): Promise<FeedbackRateRow[]>;
   /** Undefined for one that is not kept any more. */
   snapshot(id: string): Promise<unknown>;
   /** @param countUpTo decisions are counted so far and no further: counting takes as long as there are rows. */
   measure(countUpTo: number): Promise<StoreFigures>;
   /**
-   * Deletes decisions with their feedback. What is older than the newest one that was ever deleted is not taken again: a usage
-   * event that comes a second time would be learned a second time.
+   * Deletes decisions with their feedback. What is older than the newest one that was ever deleted is not taken
+   * again: a usage event that comes a second time would be learned a second time.
    *
    * @returns how many went.
    */

@@ -25,7 +25,13 @@ export async function startTestDatabase(env: NodeJS.ProcessEnv = process.env): P
     password: 'test',
     persistent: true,
     initdbFlags: ['--no-sync', '--encoding=UTF8', '--locale=C'],
-    postgresFlags: ['fsync=off', 'full_page_writes=off', 'listen_addresses=127.0.0.1', 'unix_socket_directories=', 'shared_buffers=32MB'].flatMap((flag) => ['-c', flag]),
+    postgresFlags: [
+      'fsync=off',
+      'full_page_writes=off',
+      'listen_addresses=127.0.0.1',
+      'unix_socket_directories=',
+      'shared_buffers=32MB',
+    ].flatMap((flag) => ['-c', flag]),
     onLog: () => undefined,
     onError: () => undefined,
   });

@@ -4,7 +4,11 @@ import { TopicName } from '../topology.ts';
 import { SimFault } from './simulator.ts';
 
 /** `POST /api/chaos/flood`. */
-export const ChaosFlood = z.strictObject({ tenant: Name, rps: z.int().min(1).max(2000), seconds: z.int().min(1).max(600) });
+export const ChaosFlood = z.strictObject({
+  tenant: Name,
+  rps: z.int().min(1).max(2000),
+  seconds: z.int().min(1).max(600),
+});
 export type ChaosFlood = z.infer<typeof ChaosFlood>;
 
 /** `POST /api/chaos/provider`; the provider `all` means every one. */
@@ -49,7 +53,10 @@ export const POISON_KINDS = [
 export const PoisonKind = z.enum(POISON_KINDS);
 export type PoisonKind = z.infer<typeof PoisonKind>;
 
-/** `POST /api/chaos/poison`: hostile messages, the kinds in turn, to a topic, or past it to one queue (`audit` when neither is named). */
+/**
+ * `POST /api/chaos/poison`: hostile messages, the kinds in turn, to a topic, or past it to one queue (`audit` when
+ * neither is named).
+ */
 export const ChaosPoison = z
   .strictObject({
     queue: z.string().min(1).max(80).optional(),
@@ -61,10 +68,17 @@ export const ChaosPoison = z
   .meta({ examples: [{ queue: 'audit', count: 12 }] });
 export type ChaosPoison = z.infer<typeof ChaosPoison>;
 
-/** `POST /api/chaos/clock`: the wall clock of a gateway is off by this much, then right again; the only connected one when none is named. */
+/**
+ * `POST /api/chaos/clock`: the wall clock of a gateway is off by this much, then right again; the only connected
+ * one when none is named.
+ */
 export const ChaosClock = z.strictObject({
   gateway: Name.optional(),
-  offset_ms: z.int().min(-86_400_000).max(86_400_000).refine((ms) => ms !== 0, 'must not be 0: that is no step'),
+  offset_ms: z
+    .int()
+    .min(-86_400_000)
+    .max(86_400_000)
+    .refine((ms) => ms !== 0, 'must not be 0: that is no step'),
   seconds: z.int().min(1).max(300).default(20),
 });
 export type ChaosClock = z.infer<typeof ChaosClock>;
@@ -73,7 +87,10 @@ export type ChaosClock = z.infer<typeof ChaosClock>;
 export const ChaosDisk = z.strictObject({ gateway: Name.optional(), seconds: z.int().min(1).max(300).default(20) });
 export type ChaosDisk = z.infer<typeof ChaosDisk>;
 
-/** What a gateway is ordered to do to itself; it obeys only where chaos is enabled, and undoes it by itself after `seconds`. */
+/**
+ * What a gateway is ordered to do to itself; it obeys only where chaos is enabled, and undoes it by itself after
+ * `seconds`.
+ */
 export const ChaosOrder = z.discriminatedUnion('action', [
   z.object({ action: z.literal('kill') }),
   z.object({ action: z.literal('clock'), offset_ms: z.int(), seconds: z.number() }),

@@ -45,7 +45,9 @@ const Webhook = z.strictObject({
   kinds: z.array(AlertKind).nullable(),
   enabled: z.boolean(),
   created_at: Instant,
-  last_delivery: z.strictObject({ at: Instant, state: z.enum(['waiting', 'delivered', 'failed']), status: z.int().nullable() }).nullable(),
+  last_delivery: z
+    .strictObject({ at: Instant, state: z.enum(['waiting', 'delivered', 'failed']), status: z.int().nullable() })
+    .nullable(),
 });
 
 /** `GET /api/webhooks`. */
@@ -66,7 +68,10 @@ export type WebhookRequest = z.infer<typeof WebhookRequest>;
 export const NewWebhookView = Webhook.extend({ secret: z.string() });
 export type NewWebhookView = z.infer<typeof NewWebhookView>;
 
-/** `GET /api/webhooks/<id>/deliveries`, newest first, at most 100; also the answer of `POST …/test` with its one row. */
+/**
+ * `GET /api/webhooks/<id>/deliveries`, newest first, at most 100; also the answer of `POST …/test` with its one
+ * row.
+ */
 export const DeliveriesView = z.strictObject({
   rows: z.array(
     z.strictObject({

@@ -39,7 +39,9 @@ export const StatementView = z.strictObject({
   closed: z.boolean(),
   segments: z.array(Segment),
   /** What was used, by model. `value_nanousd` is by the price book, for information: the invoice counts tokens. */
-  usage: z.array(z.strictObject({ model: z.string().nullable(), calls: count, tokens: count, value_nanousd: SignedNanoUsd })),
+  usage: z.array(
+    z.strictObject({ model: z.string().nullable(), calls: count, tokens: count, value_nanousd: SignedNanoUsd }),
+  ),
   fee_nanousd: NanoUsd,
   allotment_tokens: count,
   used_tokens: count,
@@ -59,7 +61,13 @@ export type StatementView = z.infer<typeof StatementView>;
 /** `GET /api/billing` and the answer of `PUT`; `version` is the `ETag`. */
 export const BillingView = z.strictObject({
   version: z.int().min(1),
-  plan: z.strictObject({ id: z.string(), name: z.string(), fee_nanousd: NanoUsd, allotment_tokens: count, overage_picousd_per_token: count.nullable() }),
+  plan: z.strictObject({
+    id: z.string(),
+    name: z.string(),
+    fee_nanousd: NanoUsd,
+    allotment_tokens: count,
+    overage_picousd_per_token: count.nullable(),
+  }),
   /** This month so far. */
   statement: StatementView,
   overage_cap: z.strictObject({

@@ -2,7 +2,13 @@ import { z } from 'zod';
 import { Instant } from '../ids.ts';
 import { Permission, Role } from '../tenancy.ts';
 
-const Email = z.string().trim().toLowerCase().max(200).meta({ examples: ['ada@acme.example'] }).pipe(z.email());
+const Email = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .max(200)
+  .meta({ examples: ['ada@acme.example'] })
+  .pipe(z.email());
 
 /** `GET /api/members`: who has a role in the workspace, by address. */
 export const MembersView = z.strictObject({
@@ -28,8 +34,8 @@ export const NewMemberRequest = z.strictObject({ email: Email, role: Role });
 export type NewMemberRequest = z.infer<typeof NewMemberRequest>;
 
 /**
- * A colleague of the same customer is a member at once. Everybody else is invited, whether the address is known here or not: `invitation`
- * is shown this once and goes to `POST /api/invitations` with a password.
+ * A colleague of the same customer is a member at once. Everybody else is invited, whether the address is known
+ * here or not: `invitation` is shown this once and goes to `POST /api/invitations` with a password.
  */
 export const NewMemberView = z.strictObject({
   member_id: z.string(),
@@ -47,10 +53,19 @@ export type MemberRequest = z.infer<typeof MemberRequest>;
 export const MemberView = z.strictObject({ member_id: z.string(), role: Role });
 export type MemberView = z.infer<typeof MemberView>;
 
-/** `POST /api/invitations`, without a session: 204, then the person signs in. Who has an account already gives its password. */
-export const AcceptInvitationRequest = z.strictObject({ invitation: z.string().min(20).max(100), password: z.string().min(12, 'must have at least 12 characters').max(200) });
+/**
+ * `POST /api/invitations`, without a session: 204, then the person signs in. Who has an account already gives its
+ * password.
+ */
+export const AcceptInvitationRequest = z.strictObject({
+  invitation: z.string().min(20).max(100),
+  password: z.string().min(12, 'must have at least 12 characters').max(200),
+});
 export type AcceptInvitationRequest = z.infer<typeof AcceptInvitationRequest>;
 
 /** `POST /api/password`: 204, then every session of the person has ended, this one too. */
-export const ChangePasswordRequest = z.strictObject({ old_password: z.string().min(1, 'is needed').max(500), new_password: z.string().min(12, 'must have at least 12 characters').max(500) });
+export const ChangePasswordRequest = z.strictObject({
+  old_password: z.string().min(1, 'is needed').max(500),
+  new_password: z.string().min(12, 'must have at least 12 characters').max(500),
+});
 export type ChangePasswordRequest = z.infer<typeof ChangePasswordRequest>;

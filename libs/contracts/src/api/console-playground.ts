@@ -2,9 +2,10 @@ import { z } from 'zod';
 import { Name } from '../ids.ts';
 
 /**
- * `POST /api/playground`: one chat call in the person's name. The answer is the gateway's own: on success its server-sent events (chunks of
- * the OpenAI dialect, then an event `usage` with tokens and cost), with its `x-sluice-*` and `x-ratelimit-*` headers; a refusal is the
- * gateway's error body with its status and `retry-after`. Closing the connection cancels the call.
+ * `POST /api/playground`: one chat call in the person's name. The answer is the gateway's own: on success its
+ * server-sent events (chunks of the OpenAI dialect, then an event `usage` with tokens and cost), with its
+ * `x-sluice-*` and `x-ratelimit-*` headers; a refusal is the gateway's error body with its status and
+ * `retry-after`. Closing the connection cancels the call.
  */
 export const PlaygroundRequest = z.strictObject({
   model: Name,
@@ -14,7 +15,10 @@ export const PlaygroundRequest = z.strictObject({
     .max(100),
   max_tokens: z.int().min(1).max(1_000_000).optional(),
   temperature: z.number().min(0).max(2).optional(),
-  feature: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:\/-]{0,127}$/, 'must be 1 to 128 letters, digits, or . _ : / -').optional(),
+  feature: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._:\/-]{0,127}$/, 'must be 1 to 128 letters, digits, or . _ : / -')
+    .optional(),
 });
 export type PlaygroundRequest = z.infer<typeof PlaygroundRequest>;
 

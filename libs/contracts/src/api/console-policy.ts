@@ -6,16 +6,24 @@ import { ChainEntry, Policy, PolicyOverride, Routing } from '../policy.ts';
  * The policy as a customer sees and edits it, in the language of policies. The credentials that a chain names are ours and not in it.
  */
 
-const CustomerChain = z.array(ChainEntry.omit({ credential: true })).min(1).max(8);
+const CustomerChain = z
+  .array(ChainEntry.omit({ credential: true }))
+  .min(1)
+  .max(8);
 const OverrideRouting = PolicyOverride.shape.routing.unwrap();
 
-/** `PUT /api/policy`: what the workspace overrides. Replaces the fields that a customer may edit; the others stay as they are. */
+/**
+ * `PUT /api/policy`: what the workspace overrides. Replaces the fields that a customer may edit; the others stay as
+ * they are.
+ */
 export const CustomerOverride = PolicyOverride.omit({ maxPoolSharePercent: true }).extend({
   routing: OverrideRouting.extend({ chain: CustomerChain.optional() }).optional(),
 });
 export type CustomerOverride = z.infer<typeof CustomerOverride>;
 
-export const CustomerPolicy = Policy.omit({ maxPoolSharePercent: true }).extend({ routing: Routing.extend({ chain: CustomerChain }) });
+export const CustomerPolicy = Policy.omit({ maxPoolSharePercent: true }).extend({
+  routing: Routing.extend({ chain: CustomerChain }),
+});
 export type CustomerPolicy = z.infer<typeof CustomerPolicy>;
 
 /** What a customer may do with a field: anything the schema allows, only stricter than the plan, or nothing. */
@@ -58,7 +66,10 @@ export const PolicyConflict = z.strictObject({
   current: PolicyView,
   /** As the editor wanted it. */
   yours: CustomerOverride,
-  /** Paths that both have changed differently; the others merge by themselves. All that differ when there is no base. */
+  /**
+   * Paths that both have changed differently; the others merge by themselves. All that differ when there is no
+   * base.
+   */
   conflicts: z.array(z.string()),
 });
 export type PolicyConflict = z.infer<typeof PolicyConflict>;

@@ -3,7 +3,14 @@ import { Instant, KeyId, NanoUsd } from '../ids.ts';
 import { Outcome } from '../outcomes.ts';
 
 const count = z.int().min(0);
-const tokens = z.strictObject({ input: count, cache_read: count, cache_write: count, output: count, reasoning: count, audio: count });
+const tokens = z.strictObject({
+  input: count,
+  cache_read: count,
+  cache_write: count,
+  output: count,
+  reasoning: count,
+  audio: count,
+});
 const ms = z.number().min(0);
 
 /** Why a call did not end well, in words for people, and what helps. */
@@ -11,8 +18,8 @@ export const Explanation = z.strictObject({ why: z.string(), what_to_do: z.strin
 export type Explanation = z.infer<typeof Explanation>;
 
 /**
- * One call that reached a provider, or (`kind: 'refusals'`) what was refused within one second for one reason: refusals are counted, so that
- * a flood of them cannot fill the record.
+ * One call that reached a provider, or (`kind: 'refusals'`) what was refused within one second for one reason:
+ * refusals are counted, so that a flood of them cannot fill the record.
  */
 export const RequestRow = z.strictObject({
   /** Stable, for lists. */

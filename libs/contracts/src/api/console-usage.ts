@@ -17,8 +17,8 @@ export const UsageSums = z.strictObject(sums);
 export type UsageSums = z.infer<typeof UsageSums>;
 
 /**
- * `GET /api/usage?from=&to=&step=hour|day&by=`; the last 30 days by day and model unless told otherwise, 400 days at most. `format=csv`
- * answers the groups as `text/csv`.
+ * `GET /api/usage?from=&to=&step=hour|day&by=`; the last 30 days by day and model unless told otherwise, 400 days
+ * at most. `format=csv` answers the groups as `text/csv`.
  */
 export const UsageView = z.strictObject({
   from: Instant,
@@ -26,8 +26,13 @@ export const UsageView = z.strictObject({
   step: z.enum(['hour', 'day']),
   by: UsageBy,
   /** By start of the step, oldest first. */
-  points: z.array(z.strictObject({ at: Instant, model: z.string().nullable(), feature: z.string().nullable(), ...sums })),
-  /** Dearest first, at most 500; the rest is one row with `rest`. `previous` is the period of the same length just before. */
+  points: z.array(
+    z.strictObject({ at: Instant, model: z.string().nullable(), feature: z.string().nullable(), ...sums }),
+  ),
+  /**
+   * Dearest first, at most 500; the rest is one row with `rest`. `previous` is the period of the same length just
+   * before.
+   */
   groups: z.array(
     z.strictObject({
       /** The model, feature, key id, end user or day; null where the calls did not say. */
@@ -48,8 +53,9 @@ export const SeriesMetric = z.enum(['calls', 'tokens', 'billed_nanousd', 'failur
 export type SeriesMetric = z.infer<typeof SeriesMetric>;
 
 /**
- * `GET /api/series?metric=&from=&to=&points=`. `billed_nanousd` needs `cost:read`. Downsampled so that the smallest and the largest value of
- * every bucket are still there; where nothing was measured the value is null, and stays so.
+ * `GET /api/series?metric=&from=&to=&points=`. `billed_nanousd` needs `cost:read`. Downsampled so that the smallest
+ * and the largest value of every bucket are still there; where nothing was measured the value is null, and stays
+ * so.
  */
 export const SeriesView = z.strictObject({
   metric: SeriesMetric,
@@ -72,7 +78,10 @@ export const ModelsView = z.strictObject({
       context_tokens: count,
       max_output_tokens: count,
       abilities: z.array(z.string()),
-      /** What the plan's price book bills, picodollars for a token; null where it does not know the model or the role may not read cost. */
+      /**
+       * What the plan's price book bills, picodollars for a token; null where it does not know the model or the
+       * role may not read cost.
+       */
       price: z.strictObject({ input_picousd: count, output_picousd: count }).nullable(),
       retires_at: Instant.nullable(),
       successor: z.string().nullable(),

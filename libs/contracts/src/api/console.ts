@@ -12,7 +12,14 @@ import { Permission, Role } from '../tenancy.ts';
 
 const count = z.int().min(0);
 const outcomes = z.partialRecord(Outcome, count);
-const tokens = z.strictObject({ input: count, cache_read: count, cache_write: count, output: count, reasoning: count, audio: count });
+const tokens = z.strictObject({
+  input: count,
+  cache_read: count,
+  cache_write: count,
+  output: count,
+  reasoning: count,
+  audio: count,
+});
 const money = NanoUsd.nullable();
 
 export const SessionView = z.strictObject({
@@ -46,10 +53,14 @@ export const SessionsView = z.strictObject({
 export type SessionsView = z.infer<typeof SessionsView>;
 
 export const CustomerLimits = z.strictObject({
-  requests: z.strictObject({ per_second: z.number().nullable(), per_minute: z.number().nullable(), burst: count }).nullable(),
+  requests: z
+    .strictObject({ per_second: z.number().nullable(), per_minute: z.number().nullable(), burst: count })
+    .nullable(),
   tokens: z.strictObject({ per_minute: count }).nullable(),
   concurrency: z.strictObject({ in_flight: count, queued: count }).nullable(),
-  quotas: z.array(z.strictObject({ id: Name, meter: QuotaMeter, span: z.string(), limit: count, mode: z.enum(['hard', 'soft']) })),
+  quotas: z.array(
+    z.strictObject({ id: Name, meter: QuotaMeter, span: z.string(), limit: count, mode: z.enum(['hard', 'soft']) }),
+  ),
 });
 export type CustomerLimits = z.infer<typeof CustomerLimits>;
 
@@ -63,7 +74,10 @@ export const OverviewView = z.strictObject({
   month: z.strictObject({ calls: count, tokens, billed_nanousd: money }),
   /** The tenant's limits, which span its workspaces. */
   limits: CustomerLimits,
-  /** How full each quota window is, of the tenant and of the workspace. Money windows are left out for roles without `cost:read`. */
+  /**
+   * How full each quota window is, of the tenant and of the workspace. Money windows are left out for roles without
+   * `cost:read`.
+   */
   quotas: z.array(
     z.strictObject({
       id: Name,
@@ -78,10 +92,15 @@ export const OverviewView = z.strictObject({
       resets_at: Instant.nullable(),
     }),
   ),
-  /** Of the newest calls of the last hour that reached a provider, at most 500, milliseconds; null when there were none. */
+  /**
+   * Of the newest calls of the last hour that reached a provider, at most 500, milliseconds; null when there were
+   * none.
+   */
   latency: z.strictObject({ calls: count, p50_ms: z.number(), p95_ms: z.number(), p99_ms: z.number() }).nullable(),
   /** What an operator has stopped that this workspace could meet; shown as a banner. */
-  kill_switches: z.array(z.strictObject({ scope: KillSwitch.shape.scope, target: z.string().nullable(), message: z.string() })),
+  kill_switches: z.array(
+    z.strictObject({ scope: KillSwitch.shape.scope, target: z.string().nullable(), message: z.string() }),
+  ),
   /** Alerts that are still open. */
   open_alerts: count,
 });
@@ -112,7 +131,11 @@ export const NewKeyRequest = z.strictObject({
   name: z.string().trim().min(1).max(100),
   expires_at: Instant.optional(),
   allow_models: z.array(Name).min(1).max(50).optional(),
-  allow_addresses: z.array(z.union([z.cidrv4(), z.cidrv6()])).min(1).max(50).optional(),
+  allow_addresses: z
+    .array(z.union([z.cidrv4(), z.cidrv6()]))
+    .min(1)
+    .max(50)
+    .optional(),
 });
 export type NewKeyRequest = z.infer<typeof NewKeyRequest>;
 

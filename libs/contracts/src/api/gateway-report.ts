@@ -67,7 +67,14 @@ export const GatewayReport = z.object({
   store: z.enum(['memory', 'valkey', 'valkey_local_share']),
   /** How far the expected tokens of calls were from the counted ones, percent, with and without calibration. */
   estimates: z
-    .array(z.object({ workspace: Slug, calls: z.int().min(0), uncalibrated_percent: z.number().min(0), calibrated_percent: z.number().min(0) }))
+    .array(
+      z.object({
+        workspace: Slug,
+        calls: z.int().min(0),
+        uncalibrated_percent: z.number().min(0),
+        calibrated_percent: z.number().min(0),
+      }),
+    )
     .default([]),
   outbox: z.object({
     epoch: z.int(),

@@ -7,7 +7,10 @@ const count = z.int().min(0);
 export const Spend = z.object({ calls: count, input_tokens: count, output_tokens: count, billed_nanousd: NanoUsd });
 export type Spend = z.infer<typeof Spend>;
 
-/** `GET /internal/keys/<keyId>/spend`: what a key and its workspace spent this month. Gateways ask in the key's name. */
+/**
+ * `GET /internal/keys/<keyId>/spend`: what a key and its workspace spent this month. Gateways ask in the key's
+ * name.
+ */
 export const KeySpend = z.object({
   /** Start of the month, UTC. */
   since: Instant,

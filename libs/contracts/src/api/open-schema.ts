@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * The same shape, open at every level: unknown fields are let through, and checks of whole objects are left to whoever wrote them. For reading what
- * another service answers, which may say more next year.
+ * The same shape, open at every level: unknown fields are let through, and checks of whole objects are left to
+ * whoever wrote them. For reading what another service answers, which may say more next year.
  */
 export function openSchema<S extends z.ZodType>(schema: S): z.ZodType<z.output<S>> {
   return open(schema) as z.ZodType<z.output<S>>;
@@ -24,10 +24,12 @@ function open(schema: unknown): z.ZodType {
 
 /** Entries that are not as agreed are left out: a record has no unknown fields, only entries of a later kind. */
 function openRecord(key: z.ZodType, value: z.ZodType): z.ZodType {
-  return z
-    .record(z.string(), z.unknown())
-    .transform((entries) => Object.fromEntries(Object.entries(entries).flatMap(([name, entry]) => {
-      const read = key.safeParse(name).success ? value.safeParse(entry) : undefined;
-      return read?.success === true ? [[name, read.data]] : [];
-    })));
+  return z.record(z.string(), z.unknown()).transform((entries) =>
+    Object.fromEntries(
+      Object.entries(entries).flatMap(([name, entry]) => {
+        const read = key.safeParse(name).success ? value.safeParse(entry) : undefined;
+        return read?.success === true ? [[name, read.data]] : [];
+      }),
+    ),
+  );
 }

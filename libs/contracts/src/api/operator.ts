@@ -35,7 +35,10 @@ export const DlqState = z.object({
   queue: z.string(),
   dlq: z.string(),
   depth: z.int().min(0),
-  /** How long the control plane has seen the DLQ filled without a break, since its own start; null while it is empty. */
+  /**
+   * How long the control plane has seen the DLQ filled without a break, since its own start; null while it is
+   * empty.
+   */
   oldest_age_s: z.number().min(0).nullable(),
 });
 export type DlqState = z.infer<typeof DlqState>;
@@ -92,7 +95,10 @@ export const StateAnomaly = z.object({
 });
 export type StateAnomaly = z.infer<typeof StateAnomaly>;
 
-/** `GET /api/state`: the whole live picture the operator console draws; the same value each second on `GET /api/state/stream`. */
+/**
+ * `GET /api/state`: the whole live picture the operator console draws; the same value each second on `GET
+ * /api/state/stream`.
+ */
 export const OperatorState = z.object({
   at: Instant,
   config_version: z.int(),
@@ -110,7 +116,9 @@ export const OperatorState = z.object({
     }),
   ),
   queues: z.array(QueueState).nullable(),
-  gateways: z.array(GatewayReport.omit({ seconds: true, breakers: true, pools: true, providers: true }).extend({ live: z.boolean() })),
+  gateways: z.array(
+    GatewayReport.omit({ seconds: true, breakers: true, pools: true, providers: true }).extend({ live: z.boolean() }),
+  ),
   anomalies: z.array(StateAnomaly),
   ledger: z.object({ rows: z.int(), last_settled_at: Instant.nullable() }).nullable(),
   /** Running chaos actions with the time each ends. */
@@ -124,10 +132,20 @@ export type OperatorState = z.infer<typeof OperatorState>;
 
 /** One row of `GET /api/ledger`. */
 /** Tokens of a ledger row: of a call, or by how much a correction changes them. */
-const RowTokens = z.object({ input: z.int(), cache_read: z.int(), cache_write: z.int(), output: z.int(), reasoning: z.int(), audio: z.int() });
+const RowTokens = z.object({
+  input: z.int(),
+  cache_read: z.int(),
+  cache_write: z.int(),
+  output: z.int(),
+  reasoning: z.int(),
+  audio: z.int(),
+});
 
 export const LedgerRow = z.object({
-  /** A correction is a row of its own, whose tokens and amounts are added to those of the call that it names; it may be negative. */
+  /**
+   * A correction is a row of its own, whose tokens and amounts are added to those of the call that it names; it may
+   * be negative.
+   */
   kind: z.enum(['call', 'correction']),
   /** `event_id` of the corrected call. */
   corrects: z.string().nullable(),
@@ -164,7 +182,12 @@ export const LedgerRow = z.object({
   cost_nanousd: z.int(),
   billed_nanousd: z.int(),
   price_version: z.int(),
-  latency: z.object({ overhead_us: z.int(), queue_ms: z.number(), ttfb_ms: z.number().nullable(), total_ms: z.number() }),
+  latency: z.object({
+    overhead_us: z.int(),
+    queue_ms: z.number(),
+    ttfb_ms: z.number().nullable(),
+    total_ms: z.number(),
+  }),
   attempts: z.array(CallAttempt),
 });
 export type LedgerRow = z.infer<typeof LedgerRow>;
@@ -196,8 +219,20 @@ export const LedgerCorrection = z
     cost_nanousd: z.int().default(0),
     billed_nanousd: z.int().default(0),
   })
-  .refine((c) => c.cost_nanousd !== 0 || c.billed_nanousd !== 0 || Object.values(c.tokens).some((n) => n !== 0), 'corrects nothing: give tokens, cost_nanousd or billed_nanousd')
-  .meta({ examples: [{ id: 'refund-1', request_id: 'req_01KA2B3C4D5E6F7G8H9JKMNPQR', reason: 'The answer was cut by us.', billed_nanousd: -1_200_000 }] });
+  .refine(
+    (c) => c.cost_nanousd !== 0 || c.billed_nanousd !== 0 || Object.values(c.tokens).some((n) => n !== 0),
+    'corrects nothing: give tokens, cost_nanousd or billed_nanousd',
+  )
+  .meta({
+    examples: [
+      {
+        id: 'refund-1',
+        request_id: 'req_01KA2B3C4D5E6F7G8H9JKMNPQR',
+        reason: 'The answer was cut by us.',
+        billed_nanousd: -1_200_000,
+      },
+    ],
+  });
 export type LedgerCorrection = z.infer<typeof LedgerCorrection>;
 
 /** A key of the rollups whose sums are not those of the rows; decimals as text, because sums may pass 2^53. */
@@ -221,7 +256,10 @@ export const CreateKeyRequest = z.strictObject({
   limits: Limits.optional(),
   allowModels: z.array(Name).min(1).optional(),
   /** CIDR ranges from which the key may be used; everywhere when absent. */
-  allowAddresses: z.array(z.union([z.cidrv4(), z.cidrv6()])).min(1).optional(),
+  allowAddresses: z
+    .array(z.union([z.cidrv4(), z.cidrv6()]))
+    .min(1)
+    .optional(),
   tags: z.record(z.string().max(64), z.string().max(256)).optional(),
 });
 export type CreateKeyRequest = z.infer<typeof CreateKeyRequest>;
@@ -230,7 +268,13 @@ export const CreateKeyResponse = z.object({ keyId: KeyId, key: z.string(), name:
 export type CreateKeyResponse = z.infer<typeof CreateKeyResponse>;
 
 /** `POST /api/keys/<keyId>/rotate`: a new key like the old one, which goes on working for the grace time. */
-export const RotateKeyRequest = z.strictObject({ graceSeconds: z.int().min(0).max(30 * 86_400).default(86_400) });
+export const RotateKeyRequest = z.strictObject({
+  graceSeconds: z
+    .int()
+    .min(0)
+    .max(30 * 86_400)
+    .default(86_400),
+});
 export type RotateKeyRequest = z.infer<typeof RotateKeyRequest>;
 
 /** `POST /api/session` on control plane and BFF. */
@@ -263,5 +307,12 @@ export const Problem = z.object({
 export type Problem = z.infer<typeof Problem>;
 
 /** One of `GET /api/invitations`: asked by a customer's admin, not taken yet. Its secret is nowhere but with them. */
-export const InvitationView = z.object({ id: z.string(), email: z.string(), role: Role, workspace: Slug, tenant: Name, expires_at: Instant });
+export const InvitationView = z.object({
+  id: z.string(),
+  email: z.string(),
+  role: Role,
+  workspace: Slug,
+  tenant: Name,
+  expires_at: Instant,
+});
 export type InvitationView = z.infer<typeof InvitationView>;

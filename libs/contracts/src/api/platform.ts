@@ -22,13 +22,22 @@ export type CredentialInput = z.infer<typeof CredentialInput>;
 export const ProviderInput = Provider.extend({ credentials: z.array(CredentialInput).min(1).max(64) });
 export type ProviderInput = z.infer<typeof ProviderInput>;
 
-/** A key of a declared platform: whole, so that it is made with just this text, or without `key` one that is there already. */
-export const DeclaredKey = ApiKeyRecord.omit({ digest: true, createdAt: true }).extend({ key: z.string().regex(API_KEY_PATTERN, 'must be sk-sluice-<keyId>-<secret>').optional() });
+/**
+ * A key of a declared platform: whole, so that it is made with just this text, or without `key` one that is there
+ * already.
+ */
+export const DeclaredKey = ApiKeyRecord.omit({ digest: true, createdAt: true }).extend({
+  key: z.string().regex(API_KEY_PATTERN, 'must be sk-sluice-<keyId>-<secret>').optional(),
+});
 export type DeclaredKey = z.infer<typeof DeclaredKey>;
 
 /** A person of a declared platform; the password is needed, and used, only when the person is made. */
 export const DeclaredUser = z.strictObject({
-  email: z.string().min(3).max(200).regex(/^[^@\s]+@[^@\s]+$/, 'must be an e-mail address'),
+  email: z
+    .string()
+    .min(3)
+    .max(200)
+    .regex(/^[^@\s]+@[^@\s]+$/, 'must be an e-mail address'),
   password: z.string().min(8).max(500).optional(),
   roles: z.record(Slug, Role),
 });
@@ -39,8 +48,8 @@ export const PLATFORM_TABLES = ['cells', 'providers', 'models', 'plans', 'tenant
 export type PlatformTable = (typeof PLATFORM_TABLES)[number];
 
 /**
- * A platform as it is to be: what `sluice apply -f` takes and `sluice export` writes. A section that is absent is left alone.
- * Rows that are not in a section are removed only when that is asked for.
+ * A platform as it is to be: what `sluice apply -f` takes and `sluice export` writes. A section that is absent is
+ * left alone. Rows that are not in a section are removed only when that is asked for.
  */
 export const PlatformDocument = z.strictObject({
   cells: z.array(Cell).optional(),
@@ -83,7 +92,10 @@ export const PlatformDiff = z.object({
 });
 export type PlatformDiff = z.infer<typeof PlatformDiff>;
 
-/** What an empty control plane starts from (`SLUICE_SEED_FILE`): a declared platform that holds secrets in the clear, so the file has mode 0600. */
+/**
+ * What an empty control plane starts from (`SLUICE_SEED_FILE`): a declared platform that holds secrets in the
+ * clear, so the file has mode 0600.
+ */
 export const SeedFile = z.strictObject({
   ...PlatformDocument.required().shape,
   workspaces: z.array(Workspace),
@@ -91,4 +103,3 @@ export const SeedFile = z.strictObject({
   users: z.array(DeclaredUser.required({ password: true })),
 });
 export type SeedFile = z.infer<typeof SeedFile>;
-

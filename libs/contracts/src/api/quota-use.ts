@@ -8,9 +8,15 @@ export type EventsFrom = z.infer<typeof EventsFrom>;
 /** `POST /internal/quota-use`: what a gateway needs to count its quota windows anew. */
 export const QuotaUseRequest = z.strictObject({
   gateway_id: Name,
-  /** Calls of this gateway that it counts from its own disk; they are left out, whether the ledger has them yet or not. */
+  /**
+   * Calls of this gateway that it counts from its own disk; they are left out, whether the ledger has them yet or
+   * not.
+   */
   except: z.array(EventsFrom).max(10_000),
-  /** Use since `from_ms` (epoch milliseconds), in steps that begin at multiples of `step_ms`, or as one sum when that is absent. */
+  /**
+   * Use since `from_ms` (epoch milliseconds), in steps that begin at multiples of `step_ms`, or as one sum when
+   * that is absent.
+   */
   spans: z.array(z.strictObject({ from_ms: z.int(), step_ms: z.int().min(1).optional() })).max(100),
 });
 export type QuotaUseRequest = z.infer<typeof QuotaUseRequest>;

@@ -1,6 +1,15 @@
 import { z } from 'zod';
 import { Instant, Name } from '../ids.ts';
-import { FeatureSpec, PolicyScorer, PolicySettings, RolloutStageName, SnapshotArm, TextScorerSpec, Thresholds, Ulid } from '../router-snapshot.ts';
+import {
+  FeatureSpec,
+  PolicyScorer,
+  PolicySettings,
+  RolloutStageName,
+  SnapshotArm,
+  TextScorerSpec,
+  Thresholds,
+  Ulid,
+} from '../router-snapshot.ts';
 
 const share = z.number().min(0).max(1);
 
@@ -20,7 +29,9 @@ export const RoutingPolicyView = z.object({
   /** `names` are all that `POST /route` takes as `features`. */
   features: FeatureSpec.omit({ scorer: true }),
   /** Its scorer, without the coefficients. */
-  scorer: PolicyScorer.pick({ id: true, strength: true }).extend({ models: z.array(Name), buckets: z.int() }).optional(),
+  scorer: PolicyScorer.pick({ id: true, strength: true })
+    .extend({ models: z.array(Name), buckets: z.int() })
+    .optional(),
   /** `shared`: the models that learn from live rewards; `frozen`: models of its own that never change. */
   models: z.enum(['shared', 'frozen']),
   arms: z.array(z.object({ model: Name, n: z.int() })),
@@ -36,7 +47,12 @@ export const CreatePolicy = z.strictObject({
   actor: HumanActor,
   settings: PolicySettings.partial()
     // Without the defaults of what is read: those would stand in for what the serving policy has. Null takes it away.
-    .extend({ thresholds: Thresholds.optional(), rule: z.enum(['cheapest', 'utility']).optional(), rejected_floor: z.number().min(0).max(0.01).optional(), reference_cost: z.number().positive().nullable().optional() })
+    .extend({
+      thresholds: Thresholds.optional(),
+      rule: z.enum(['cheapest', 'utility']).optional(),
+      rejected_floor: z.number().min(0).max(0.01).optional(),
+      reference_cost: z.number().positive().nullable().optional(),
+    })
     .strict()
     .prefault({}),
   /** Fitted elsewhere, for the prompts are kept nowhere; null for none. */
@@ -77,14 +93,31 @@ const evaluated = {
   reward_range: z.object({ min: z.number(), max: z.number() }).optional(),
 };
 export const EvaluationAnswer = z.discriminatedUnion('status', [
-  z.object({ status: z.literal('insufficient'), ...evaluated, reasons: z.array(z.string()), diagnostics: EvaluationDiagnostics.optional() }),
+  z.object({
+    status: z.literal('insufficient'),
+    ...evaluated,
+    reasons: z.array(z.string()),
+    diagnostics: EvaluationDiagnostics.optional(),
+  }),
   z.object({
     status: z.literal('estimated'),
     ...evaluated,
-    estimates: z.object({ ips: z.number(), ips_clipped: z.number(), snips: z.number(), dm: z.number(), dr: z.number(), sndr: z.number(), switch: z.number(), dr_os: z.number() }),
+    estimates: z.object({
+      ips: z.number(),
+      ips_clipped: z.number(),
+      snips: z.number(),
+      dm: z.number(),
+      dr: z.number(),
+      sndr: z.number(),
+      switch: z.number(),
+      dr_os: z.number(),
+    }),
     /** 95 %. */
     intervals: z.object({ snips: Interval, dr: Interval }),
-    /** Mean reward of what was logged, over the same rows, and the lower bound of the difference that holds at all times. */
+    /**
+     * Mean reward of what was logged, over the same rows, and the lower bound of the difference that holds at all
+     * times.
+     */
     logged_value: z.number(),
     difference_lower: z.number(),
     /** Distance of DM and DR in standard errors. */
@@ -110,33 +143,74 @@ export const RolloutView = z.object({
   samples: z.int(),
   needed: z.int(),
   /** Natural logarithms of the e-values of this stage, and what they must reach. */
-  evidence: z.object({ log_breach: z.number(), log_breach_at: z.number(), log_promote: z.number(), log_promote_at: z.number() }),
-  quality: z.object({ candidate: z.number().optional(), control: z.number().optional(), null_mean: z.number(), margin: z.number() }),
+  evidence: z.object({
+    log_breach: z.number(),
+    log_breach_at: z.number(),
+    log_promote: z.number(),
+    log_promote_at: z.number(),
+  }),
+  quality: z.object({
+    candidate: z.number().optional(),
+    control: z.number().optional(),
+    null_mean: z.number(),
+    margin: z.number(),
+  }),
   /** Hard limits, each with its present value; a breach of one rolls back at once. */
-  hard: z.array(z.object({ name: z.enum(['error_rate', 'latency_p99_ms', 'cost_per_request']), candidate: z.number(), control: z.number(), limit: z.number(), samples: z.int() })),
+  hard: z.array(
+    z.object({
+      name: z.enum(['error_rate', 'latency_p99_ms', 'cost_per_request']),
+      candidate: z.number(),
+      control: z.number(),
+      limit: z.number(),
+      samples: z.int(),
+    }),
+  ),
   /** Seconds until the stage has its samples at the present rate; null while that is not known. */
   eta_s: z.number().nullable(),
   requests_needed: z.number().nullable(),
   /** What the samples of this stage are. */
   sample_kind: z.string(),
   created_at: Instant,
-  history: z.array(z.object({ at: Instant, from: z.string(), to: z.string(), actor: z.string(), reason: z.string(), samples: z.int() })),
+  history: z.array(
+    z.object({
+      at: Instant,
+      from: z.string(),
+      to: z.string(),
+      actor: z.string(),
+      reason: z.string(),
+      samples: z.int(),
+    }),
+  ),
   /** Evidence over time: a bounded number of points over all stages. */
-  points: z.array(z.object({ at: Instant, stage: RolloutStageName, samples: z.int(), log_breach: z.number(), log_promote: z.number(), mean: z.number() })),
+  points: z.array(
+    z.object({
+      at: Instant,
+      stage: RolloutStageName,
+      samples: z.int(),
+      log_breach: z.number(),
+      log_promote: z.number(),
+      mean: z.number(),
+    }),
+  ),
 });
 export type RolloutView = z.infer<typeof RolloutView>;
 export const RolloutsAnswer = z.object({ rollouts: z.array(RolloutView) });
 export type RolloutsAnswer = z.infer<typeof RolloutsAnswer>;
 /** `POST /rollouts`: made, not started. */
-export const CreateRollout = z.strictObject({ policy_version: Name, actor: HumanActor, reason: Reason, margin: z.number().gt(0).max(0.5).default(0.03) });
+export const CreateRollout = z.strictObject({
+  policy_version: Name,
+  actor: HumanActor,
+  reason: Reason,
+  margin: z.number().gt(0).max(0.5).default(0.03),
+});
 export type CreateRollout = z.infer<typeof CreateRollout>;
 /** `POST /rollouts/:id/start`, `abort` and `reset`. A reset leaves the old one as it is and makes a new one. */
 export const RolloutAction = z.strictObject({ actor: HumanActor, reason: Reason });
 export type RolloutAction = z.infer<typeof RolloutAction>;
 
 /**
- * `POST /rollouts/replay`: a rollout on simulated decisions by a clock that runs faster, for demonstrations. It is watched
- * like a live one by the same monitor, and never reaches a gateway.
+ * `POST /rollouts/replay`: a rollout on simulated decisions by a clock that runs faster, for demonstrations. It is
+ * watched like a live one by the same monitor, and never reaches a gateway.
  */
 export const ReplayRollout = z.strictObject({
   actor: HumanActor,
@@ -156,7 +230,10 @@ export const TenantProfileView = z.object({
   tenant: Name,
   difficulty: share,
   pressure: share,
-  /** Mean length of its answers less what the models that gave them use; positive where it is harder than its models explain. Tokens. */
+  /**
+   * Mean length of its answers less what the models that gave them use; positive where it is harder than its models
+   * explain. Tokens.
+   */
   residual_tokens: z.number(),
   calls: z.int(),
   arrivals: z.int(),
@@ -182,12 +259,19 @@ export const ArmView = z.object({
   feedback_rate: share.optional(),
 });
 export type ArmView = z.infer<typeof ArmView>;
-/** `GET /arms`: the arms, and quality against cost for thresholds from 0 to 1 over recent decisions, as the models predict it. */
+/**
+ * `GET /arms`: the arms, and quality against cost for thresholds from 0 to 1 over recent decisions, as the models
+ * predict it.
+ */
 export const ArmsAnswer = z.object({
   policy_version: Name,
   snapshot_id: Ulid,
   arms: z.array(ArmView),
-  frontier: z.object({ decisions: z.int(), points: z.array(z.object({ threshold: share, quality: z.number(), cost_nanousd: z.number() })), serving_threshold: share }),
+  frontier: z.object({
+    decisions: z.int(),
+    points: z.array(z.object({ threshold: share, quality: z.number(), cost_nanousd: z.number() })),
+    serving_threshold: share,
+  }),
 });
 export type ArmsAnswer = z.infer<typeof ArmsAnswer>;
 
@@ -220,7 +304,10 @@ const DriftReactions = z.object({
   /** The highest step that this deployment lets it take by itself; `watching` when reactions are off. */
   highest: DriftStep,
   steps: z.array(DriftStep),
-  /** Factors of exploitation and of the floors; share that a reward of a suspected model leaves of earlier ones; nothing is learned. */
+  /**
+   * Factors of exploitation and of the floors; share that a reward of a suspected model leaves of earlier ones;
+   * nothing is learned.
+   */
   effects: z.object({ gamma_factor: z.number(), floor_factor: z.number(), keep: z.number(), frozen: z.boolean() }),
   since: Instant.optional(),
   /** Models whose rewards were the evidence: these forget. */
@@ -232,9 +319,21 @@ const DriftReactions = z.object({
   /** Rewards of all time that were not learned because of a freeze. */
   withheld: z.int(),
   /** Newest first. */
-  history: z.array(z.object({ at: Instant, from: DriftStep, to: DriftStep, kind: z.enum(['up', 'down', 'limited', 'held', 'released']), actor: z.string(), why: z.string() })),
+  history: z.array(
+    z.object({
+      at: Instant,
+      from: DriftStep,
+      to: DriftStep,
+      kind: z.enum(['up', 'down', 'limited', 'held', 'released']),
+      actor: z.string(),
+      why: z.string(),
+    }),
+  ),
 });
-/** `POST /drift/hold` keeps the reactions at a step until they are released; `rollback` is done by aborting a rollout. */
+/**
+ * `POST /drift/hold` keeps the reactions at a step until they are released; `rollback` is done by aborting a
+ * rollout.
+ */
 export const HoldDrift = z.strictObject({ step: DriftStep.exclude(['rollback']), actor: HumanActor, reason: Reason });
 export type HoldDrift = z.infer<typeof HoldDrift>;
 /** `POST /drift/release`. */
@@ -244,12 +343,29 @@ export type ReleaseDrift = z.infer<typeof ReleaseDrift>;
 export const DRIFT_LEVELS = ['too_few', 'stable', 'moderate', 'major'] as const;
 export const DriftAnswer = z.object({
   window: z.object({ reference: z.int(), recent: z.int(), needed: z.int() }),
-  /** Population stability index over deciles of the reference, and Kolmogorov-Smirnov with a false discovery rate of 5 % over all features. */
-  features: z.array(z.object({ name: z.string(), psi: z.number(), ks_distance: z.number(), ks_p: z.number(), discovery: z.boolean(), level: z.enum(DRIFT_LEVELS) })),
+  /**
+   * Population stability index over deciles of the reference, and Kolmogorov-Smirnov with a false discovery rate of
+   * 5 % over all features.
+   */
+  features: z.array(
+    z.object({
+      name: z.string(),
+      psi: z.number(),
+      ks_distance: z.number(),
+      ks_p: z.number(),
+      discovery: z.boolean(),
+      level: z.enum(DRIFT_LEVELS),
+    }),
+  ),
   /** Stability of the mix of chosen models. */
   arm_mix: z.object({ psi: z.number(), level: z.enum(DRIFT_LEVELS) }),
-  /** Mean of uniform over logged probability in the newest window: 1 where what is logged is what was drawn by. `off` beyond four standard errors. */
-  mean_weight: z.object({ n: z.int(), mean: z.number(), error: z.number(), level: z.enum(['too_few', 'stable', 'off']) }).optional(),
+  /**
+   * Mean of uniform over logged probability in the newest window: 1 where what is logged is what was drawn by.
+   * `off` beyond four standard errors.
+   */
+  mean_weight: z
+    .object({ n: z.int(), mean: z.number(), error: z.number(), level: z.enum(['too_few', 'stable', 'off']) })
+    .optional(),
   /** What the router does about it; absent of a router that does not know reactions. */
   reactions: DriftReactions.optional(),
   /** Page-Hinkley on the rewards of each model less what was predicted, and their mean. */
@@ -262,10 +378,12 @@ export const DriftAnswer = z.object({
       /** Of the newest alarm; the detector begins anew after each. */
       alarmed_at: Instant.optional(),
       calibration: z.number(),
-      /** The same of as many newest rewards as have one mean, by ADWIN; how often it was cut, a fall or a rise, and when last. */
+      /**
+       * The same of as many newest rewards as have one mean, by ADWIN; how often it was cut, a fall or a rise, and
+       * when last.
+       */
       recent: z.object({ n: z.int(), calibration: z.number(), cuts: z.int(), cut_at: Instant.optional() }).optional(),
     }),
   ),
 });
 export type DriftAnswer = z.infer<typeof DriftAnswer>;
-

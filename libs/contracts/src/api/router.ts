@@ -6,7 +6,10 @@ import { RouteDecision, Ulid } from '../router-snapshot.ts';
 const share = z.number().min(0).max(1);
 
 /** A conversation as both dialects write it; only its text is looked at. */
-export const RouteMessage = z.looseObject({ role: z.string().min(1).max(32), content: z.union([z.string(), z.array(z.looseObject({ type: z.string() })).max(1_000), z.null()]) });
+export const RouteMessage = z.looseObject({
+  role: z.string().min(1).max(32),
+  content: z.union([z.string(), z.array(z.looseObject({ type: z.string() })).max(1_000), z.null()]),
+});
 
 /** `POST /route`. */
 export const RouteRequest = z
@@ -33,8 +36,14 @@ export const RouteRequest = z
       })
       .optional(),
     objective: z.strictObject({ cost_weight: share.optional() }).optional(),
-    /** What the model must be able to do beside to chat; images, sound and turns of tools in `messages` are found without it. */
-    needs: z.array(ModelAbility.exclude(['chat', 'embeddings'])).max(5).optional(),
+    /**
+     * What the model must be able to do beside to chat; images, sound and turns of tools in `messages` are found
+     * without it.
+     */
+    needs: z
+      .array(ModelAbility.exclude(['chat', 'embeddings']))
+      .max(5)
+      .optional(),
     /** Size of the call, for its cost; estimated from the messages when absent. */
     input_tokens: z.int().min(0).max(10_000_000).optional(),
     output_tokens: z.int().min(0).max(10_000_000).optional(),
@@ -44,7 +53,10 @@ export const RouteRequest = z
     dry_run: z.boolean().default(false),
     explain: z.enum(['none', 'summary', 'full']).default('full'),
   })
-  .refine((request) => (request.messages === undefined) !== (request.features === undefined), { message: 'give exactly one of messages and features', path: ['messages'] });
+  .refine((request) => (request.messages === undefined) !== (request.features === undefined), {
+    message: 'give exactly one of messages and features',
+    path: ['messages'],
+  });
 export type RouteRequest = z.infer<typeof RouteRequest>;
 
 export const ExplainedArm = z.object({
@@ -64,7 +76,13 @@ export const ExplainedArm = z.object({
 });
 export type ExplainedArm = z.infer<typeof ExplainedArm>;
 
-export const RouteThreshold = z.object({ tau: share, base: share, difficulty_adj: z.number(), pressure_adj: z.number(), budget_adj: z.number() });
+export const RouteThreshold = z.object({
+  tau: share,
+  base: share,
+  difficulty_adj: z.number(),
+  pressure_adj: z.number(),
+  budget_adj: z.number(),
+});
 
 export const RouteAnswer = z.object({
   decision_id: Ulid,
@@ -74,7 +92,12 @@ export const RouteAnswer = z.object({
   propensity: share,
   deterministic: z.string().optional(),
   dry_run: z.boolean(),
-  policy: z.object({ version: z.string(), snapshot_id: z.string(), stage: z.string(), variant: z.enum(['control', 'candidate']) }),
+  policy: z.object({
+    version: z.string(),
+    snapshot_id: z.string(),
+    stage: z.string(),
+    variant: z.enum(['control', 'candidate']),
+  }),
   /** One sentence, from `summary` on. */
   reason: z.string().optional(),
   /** The constraint that decided. */
@@ -82,9 +105,24 @@ export const RouteAnswer = z.object({
   threshold: RouteThreshold.optional(),
   /** With `full` only, from here on. */
   probabilities: z.record(z.string(), share).optional(),
-  exploration: z.object({ strategy: z.literal('igw'), gamma: z.number(), floor: z.number(), base_arm: Name, explored: z.boolean(), u: z.number() }).optional(),
+  exploration: z
+    .object({
+      strategy: z.literal('igw'),
+      gamma: z.number(),
+      floor: z.number(),
+      base_arm: Name,
+      explored: z.boolean(),
+      u: z.number(),
+    })
+    .optional(),
   /** What the base arm is chosen by; `reference_cost_nanousd` where the weight is not of the dearest candidate. */
-  objective: z.object({ rule: z.enum(['cheapest', 'utility']), cost_weight: z.number(), reference_cost_nanousd: z.number().optional() }).optional(),
+  objective: z
+    .object({
+      rule: z.enum(['cheapest', 'utility']),
+      cost_weight: z.number(),
+      reference_cost_nanousd: z.number().optional(),
+    })
+    .optional(),
   features: z.record(z.string(), z.number()).optional(),
   signals: z.object({ difficulty: share, pressure: share, budget_used: share }).optional(),
   arms: z.array(ExplainedArm).optional(),
@@ -99,12 +137,25 @@ export const MAX_ROUTE_BATCH = 256;
 /** `POST /route/batch`: each item is judged alone. */
 export const RouteBatchRequest = z.strictObject({ items: z.array(z.unknown()).min(1).max(MAX_ROUTE_BATCH) });
 export const RouteBatchAnswer = z.object({
-  items: z.array(z.union([z.object({ status: z.literal(200), answer: RouteAnswer }), z.object({ status: z.int(), title: z.string(), detail: z.string().optional(), errors: z.array(z.object({ path: z.string(), message: z.string() })).optional() })])),
+  items: z.array(
+    z.union([
+      z.object({ status: z.literal(200), answer: RouteAnswer }),
+      z.object({
+        status: z.int(),
+        title: z.string(),
+        detail: z.string().optional(),
+        errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+      }),
+    ]),
+  ),
 });
 export type RouteBatchAnswer = z.infer<typeof RouteBatchAnswer>;
 
 export const MAX_FEEDBACK_BATCH = 1_000;
-/** `quality` is what the models learn; `outcome` is 1 for a call that served its purpose, else 0, and stands in where no quality comes. */
+/**
+ * `quality` is what the models learn; `outcome` is 1 for a call that served its purpose, else 0, and stands in
+ * where no quality comes.
+ */
 export const FEEDBACK_METRICS = ['quality', 'outcome'] as const;
 export const FeedbackItem = z.strictObject({
   decision_id: Ulid,
@@ -118,7 +169,10 @@ export type FeedbackRequest = z.infer<typeof FeedbackRequest>;
 export const FeedbackResult = z.object({
   decision_id: z.string(),
   metric: z.string(),
-  /** 202 taken, or taken before with the same value; 404 unknown; 409 another value was given; 410 past the reward timeout. */
+  /**
+   * 202 taken, or taken before with the same value; 404 unknown; 409 another value was given; 410 past the reward
+   * timeout.
+   */
   status: z.union([z.literal(202), z.literal(404), z.literal(409), z.literal(410)]),
   title: z.string(),
 });
@@ -126,7 +180,10 @@ export type FeedbackResult = z.infer<typeof FeedbackResult>;
 export const FeedbackAnswer = z.object({ results: z.array(FeedbackResult) });
 export type FeedbackAnswer = z.infer<typeof FeedbackAnswer>;
 
-/** Where a decision stands with its reward. `defaulted` and `expired` were not rated in time: with and without a default reward. */
+/**
+ * Where a decision stands with its reward. `defaulted` and `expired` were not rated in time: with and without a
+ * default reward.
+ */
 export const REWARD_STATES = ['pending', 'rewarded', 'defaulted', 'expired', 'not_evaluated'] as const;
 export const DecisionView = z.object({
   decision: RouteDecision,
@@ -137,8 +194,20 @@ export const DecisionView = z.object({
   reward_state: z.enum(REWARD_STATES),
   reward: share.optional(),
   feedback: z.array(z.object({ metric: z.string(), value: share, at: Instant })),
-  /** Of the call that followed it; absent until its usage event came. `cost_nanousd` is what providers charge us, for services only. */
-  call: z.object({ outcome: z.string(), executed_model: Name.optional(), cost_nanousd: NanoUsd.optional(), billed_nanousd: NanoUsd, output_tokens: z.int(), total_ms: z.number() }).optional(),
+  /**
+   * Of the call that followed it; absent until its usage event came. `cost_nanousd` is what providers charge us,
+   * for services only.
+   */
+  call: z
+    .object({
+      outcome: z.string(),
+      executed_model: Name.optional(),
+      cost_nanousd: NanoUsd.optional(),
+      billed_nanousd: NanoUsd,
+      output_tokens: z.int(),
+      total_ms: z.number(),
+    })
+    .optional(),
   expires_at: Instant,
   reason: z.string(),
   arms: z.array(ExplainedArm),
@@ -149,12 +218,19 @@ export const DecisionView = z.object({
       max_difference: z.number(),
       matches: z.boolean(),
       /** The same for the predictions, from the snapshot; `snapshot_gone` when that is not kept any more. */
-      predictions: z.union([z.literal('snapshot_gone'), z.literal('none'), z.object({ max_difference: z.number(), matches: z.boolean() })]),
+      predictions: z.union([
+        z.literal('snapshot_gone'),
+        z.literal('none'),
+        z.object({ max_difference: z.number(), matches: z.boolean() }),
+      ]),
     })
     .optional(),
 });
 export type DecisionView = z.infer<typeof DecisionView>;
 
-export const DecisionsQuery = z.strictObject({ limit: z.coerce.number().int().min(1).max(200).default(50), tenant: Name.optional() });
+export const DecisionsQuery = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(200).default(50),
+  tenant: Name.optional(),
+});
 export const DecisionsAnswer = z.object({ decisions: z.array(DecisionView) });
 export type DecisionsAnswer = z.infer<typeof DecisionsAnswer>;

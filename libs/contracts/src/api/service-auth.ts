@@ -1,6 +1,6 @@
 /**
- * Internal calls carry `Authorization: Bearer <token>`, one token per pair of services, from these environment variables.
- * The BFF's calls also carry the signed principal in `x-sluice-principal`.
+ * Internal calls carry `Authorization: Bearer <token>`, one token per pair of services, from these environment
+ * variables. The BFF's calls also carry the signed principal in `x-sluice-principal`.
  */
 export const SERVICE_TOKEN_ENV = {
   gatewayToControlPlane: 'SLUICE_TOKEN_GATEWAY',

@@ -1,6 +1,16 @@
 import { z } from 'zod';
 
-export const FAULT_KINDS = ['down', 'refuse', 'slow', 'error', 'rate_limit', 'cut_stream', 'stall', 'garbage', 'no_usage'] as const;
+export const FAULT_KINDS = [
+  'down',
+  'refuse',
+  'slow',
+  'error',
+  'rate_limit',
+  'cut_stream',
+  'stall',
+  'garbage',
+  'no_usage',
+] as const;
 
 /** `POST /providers/<name>/fault` of the simulated providers' control port. */
 export const SimFault = z.strictObject({

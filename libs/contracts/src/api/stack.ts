@@ -1,7 +1,12 @@
 import { z } from 'zod';
 import { Role } from '../tenancy.ts';
 
-const Service = z.object({ url: z.string(), adminUrl: z.string().optional(), pid: z.int().optional(), token: z.string().optional() });
+const Service = z.object({
+  url: z.string(),
+  adminUrl: z.string().optional(),
+  pid: z.int().optional(),
+  token: z.string().optional(),
+});
 
 /** `.sluice/stack.json`: written by `make up` with mode 0600, removed by `make down`. */
 export const StackFile = z.object({

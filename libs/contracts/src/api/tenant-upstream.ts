@@ -17,13 +17,23 @@ import { openSchema } from './open-schema.ts';
  * These objects are open: the control plane may say more, and the BFF shows customers only what it constructs itself.
  */
 
-/** `POST /internal/people/session` (service token only): 200 with the principal, 401 problem, 429 problem while locked out. */
-export const PersonSessionRequest = z.strictObject({ email: z.string().min(1).max(200), password: z.string().min(1).max(500), address: z.string().max(64).optional() });
+/**
+ * `POST /internal/people/session` (service token only): 200 with the principal, 401 problem, 429 problem while
+ * locked out.
+ */
+export const PersonSessionRequest = z.strictObject({
+  email: z.string().min(1).max(200),
+  password: z.string().min(1).max(500),
+  address: z.string().max(64).optional(),
+});
 export type PersonSessionRequest = z.infer<typeof PersonSessionRequest>;
 export const PersonSessionResponse = Principal;
 export type PersonSessionResponse = z.infer<typeof PersonSessionResponse>;
 
-/** A person's session of the console. Its token is known as a digest alone, by the backend that opened it and by the control plane that keeps it. */
+/**
+ * A person's session of the console. Its token is known as a digest alone, by the backend that opened it and by the
+ * control plane that keeps it.
+ */
 export const PersonSession = z.strictObject({
   /** Public name; it opens nothing. */
   session_id: z.string().min(1).max(64),
@@ -37,13 +47,19 @@ export const PersonSession = z.strictObject({
 export type PersonSession = z.infer<typeof PersonSession>;
 
 /** sha-256 of a session's token, base64url. */
-const TokenDigest = z.string().regex(/^[\w-]{43}$/, 'must be a sha-256 digest in base64url').meta({ examples: ['47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU'] });
+const TokenDigest = z
+  .string()
+  .regex(/^[\w-]{43}$/, 'must be a sha-256 digest in base64url')
+  .meta({ examples: ['47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU'] });
 
 /** `POST /internal/people/sessions` (service token only): keeps a session that was opened; 204. */
 export const OpenedSession = z.strictObject({ token_digest: TokenDigest, session: PersonSession });
 export type OpenedSession = z.infer<typeof OpenedSession>;
 
-/** `POST /internal/people/sessions/seen` (service token only): a session is used; 200 with it and the person as they are now, 404 once either is gone. */
+/**
+ * `POST /internal/people/sessions/seen` (service token only): a session is used; 200 with it and the person as they
+ * are now, 404 once either is gone.
+ */
 export const SeenSession = z.strictObject({ token_digest: TokenDigest });
 export const SeenSessionResponse = z.object({ session: PersonSession, principal: Principal });
 export type SeenSessionResponse = z.infer<typeof SeenSessionResponse>;
@@ -65,7 +81,12 @@ const readableLimits = z.object({
       z.object({
         id: Name,
         meter: QuotaMeter,
-        span: z.object({ kind: z.enum(['rolling', 'calendar']), seconds: z.int().optional(), period: z.enum(['day', 'month']).optional(), timeZone: z.string().optional() }),
+        span: z.object({
+          kind: z.enum(['rolling', 'calendar']),
+          seconds: z.int().optional(),
+          period: z.enum(['day', 'month']).optional(),
+          timeZone: z.string().optional(),
+        }),
         limit: z.int().min(0),
         mode: z.enum(['hard', 'soft']),
       }),
@@ -96,7 +117,10 @@ export const TenantWebhook = openSchema(WebhookView);
 export const TenantNewWebhook = openSchema(NewWebhookView);
 export const TenantDeliveries = openSchema(DeliveriesView);
 
-/** The answer of `PUT …/policy` and `PUT …/billing`: 200 with the view, or 412 with this (`base` is null for billing). */
+/**
+ * The answer of `PUT …/policy` and `PUT …/billing`: 200 with the view, or 412 with this (`base` is null for
+ * billing).
+ */
 export const TenantPolicyConflict = z.looseObject({
   base: openSchema(PolicyConflict.shape.base),
   current: TenantPolicy,
@@ -104,7 +128,10 @@ export const TenantPolicyConflict = z.looseObject({
 });
 export type TenantPolicyConflict = z.infer<typeof TenantPolicyConflict>;
 
-/** `GET /internal/workspaces/<slug>/keys`. `POST` takes `CreateKeyRequest` and answers `CreateKeyResponse`; `DELETE …/keys/<keyId>` answers 204. */
+/**
+ * `GET /internal/workspaces/<slug>/keys`. `POST` takes `CreateKeyRequest` and answers `CreateKeyResponse`; `DELETE
+ * …/keys/<keyId>` answers 204.
+ */
 export const TenantKeys = z.object({
   rows: z
     .array(

@@ -31,7 +31,14 @@ export interface AcknowledgementsDeps {
   readonly logger?: SpineLogger;
 }
 
-export function createAcknowledgements({ dir, epoch, segments, lastOf, clock, logger }: AcknowledgementsDeps): Acknowledgements {
+export function createAcknowledgements({
+  dir,
+  epoch,
+  segments,
+  lastOf,
+  clock,
+  logger,
+}: AcknowledgementsDeps): Acknowledgements {
   const path = join(dir, 'acknowledged.json');
   const saved = (readJsonFile(path) ?? {}) as Record<string, number>;
   const acked = new Map(Object.entries(saved).map(([of, sequence]) => [Number(of), sequence]));
@@ -44,7 +51,11 @@ export function createAcknowledgements({ dir, epoch, segments, lastOf, clock, lo
     acknowledge(of, sequence) {
       const last = lastOf.get(of) ?? 0;
       if (sequence > last) {
-        if (last > 0 || of === epoch) logger?.error({ epoch: of, sequence, last }, 'the ledger acknowledged more than this outbox wrote; another one uses its gateway id. Not believed');
+        if (last > 0 || of === epoch)
+          logger?.error(
+            { epoch: of, sequence, last },
+            'the ledger acknowledged more than this outbox wrote; another one uses its gateway id. Not believed',
+          );
         return false;
       }
       if (sequence <= ackedOf(of)) return false;
@@ -58,7 +69,8 @@ export function createAcknowledgements({ dir, epoch, segments, lastOf, clock, lo
       return pending;
     },
     first() {
-      for (const { epoch: of, lastSequence } of segments) if (lastSequence > ackedOf(of)) return { epoch: of, sequence: ackedOf(of) + 1 };
+      for (const { epoch: of, lastSequence } of segments)
+        if (lastSequence > ackedOf(of)) return { epoch: of, sequence: ackedOf(of) + 1 };
       return undefined;
     },
     oldestAgeMs() {

@@ -5,8 +5,9 @@ import { readJsonFile, writeFileAtomic } from './small-file.ts';
 const FILE = 'epoch.json';
 
 /**
- * Begins a new epoch: the wall clock in milliseconds, or one more than the last on this disk where the clock has been set back.
- * A gateway whose disk was lost thus takes no number that it had before, so that no acknowledgement of the lost one fits it.
+ * Begins a new epoch: the wall clock in milliseconds, or one more than the last on this disk where the clock has
+ * been set back. A gateway whose disk was lost thus takes no number that it had before, so that no acknowledgement
+ * of the lost one fits it.
  *
  * @param lastOnDisk largest epoch of a segment, 0 when there is none.
  */

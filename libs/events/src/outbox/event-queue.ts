@@ -21,10 +21,16 @@ const BATCH = 100;
 const MAX_RETRY_MS = 5000;
 
 /**
- * Carries what is not usage (anomalies, refused keys) in bounded memory, apart from the outbox and its publisher, so that no flood
- * of it and no outage can hold up a record that is billed. What does not fit is dropped and counted.
+ * Carries what is not usage (anomalies, refused keys) in bounded memory, apart from the outbox and its publisher,
+ * so that no flood of it and no outage can hold up a record that is billed. What does not fit is dropped and
+ * counted.
  */
-export function createEventQueue({ publisher, logger, maxWaiting = 2000, retryMs: firstRetryMs = 100 }: EventQueueOptions): EventQueue {
+export function createEventQueue({
+  publisher,
+  logger,
+  maxWaiting = 2000,
+  retryMs: firstRetryMs = 100,
+}: EventQueueOptions): EventQueue {
   let waiting: OutgoingEvent[] = [];
   let dropped = 0;
   let closing = false;
@@ -65,7 +71,11 @@ export function createEventQueue({ publisher, logger, maxWaiting = 2000, retryMs
     publish(events) {
       const room = Math.max(0, maxWaiting - waiting.length);
       const refused = events.slice(closing ? 0 : room).map((event) => event.id);
-      if (refused.length > 0 && dropped === 0) logger?.warn({ waiting: waiting.length }, 'events other than usage are dropped, because the spine does not take them');
+      if (refused.length > 0 && dropped === 0)
+        logger?.warn(
+          { waiting: waiting.length },
+          'events other than usage are dropped, because the spine does not take them',
+        );
       dropped += refused.length;
       waiting.push(...events.slice(0, events.length - refused.length));
       start();

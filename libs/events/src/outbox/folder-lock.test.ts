@@ -12,7 +12,14 @@ describe('the lock of a folder', () => {
   });
   afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-  const lockFile = (): string => join(dir, readdirSync(dir).filter((name) => name.startsWith('lock-')).sort().at(-1) as string);
+  const lockFile = (): string =>
+    join(
+      dir,
+      readdirSync(dir)
+        .filter((name) => name.startsWith('lock-'))
+        .sort()
+        .at(-1) as string,
+    );
   const holder = (): Record<string, unknown> => JSON.parse(readFileSync(lockFile(), 'utf8')) as Record<string, unknown>;
 
   it('lets no second one in while the first lives, and one after its release', () => {
@@ -60,7 +67,9 @@ describe('the lock of a folder', () => {
         { length: 6 },
         () =>
           new Promise<string>((resolve) => {
-            const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+            const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+              stdio: ['ignore', 'pipe', 'inherit'],
+            });
             let text = '';
             child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
             child.on('close', () => resolve(text));

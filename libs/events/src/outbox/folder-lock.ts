@@ -1,4 +1,13 @@
-import { linkSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  linkSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 
@@ -13,8 +22,8 @@ interface Holder {
 
 export interface FolderLock {
   /**
-   * Shows processes elsewhere (another container on the same volume) that this one lives; to be called each second. False when one of
-   * them has taken the folder over because this process was silent for too long.
+   * Shows processes elsewhere (another container on the same volume) that this one lives; to be called each second.
+   * False when one of them has taken the folder over because this process was silent for too long.
    */
   beat(): boolean;
   release(): void;
@@ -26,10 +35,12 @@ const SILENT_MS = 5000;
 const LOOK_MS = 100;
 
 /**
- * Makes this process the only one that uses the folder. Each holder makes a file with a number of its own, in one step, and the
- * highest number holds; a dead holder's number is never used again, so that two that take over at once cannot both succeed.
+ * Makes this process the only one that uses the folder. Each holder makes a file with a number of its own, in one
+ * step, and the highest number holds; a dead holder's number is never used again, so that two that take over at
+ * once cannot both succeed.
  *
- * @param silentMs how long a holder of another container is watched, which blocks: only at boot, only where one was killed there.
+ * @param silentMs how long a holder of another container is watched, which blocks: only at boot, only where one was
+ * killed there.
  * @throws Error when a living process holds it.
  */
 export function lockFolder(dir: string, silentMs: number = SILENT_MS): FolderLock {
@@ -47,7 +58,8 @@ export function lockFolder(dir: string, silentMs: number = SILENT_MS): FolderLoc
       rmSync(path, { force: true });
       continue;
     }
-    for (const name of readdirSync(dir)) if (NAME.test(name) && join(dir, name) < path) rmSync(join(dir, name), { force: true });
+    for (const name of readdirSync(dir))
+      if (NAME.test(name) && join(dir, name) < path) rmSync(join(dir, name), { force: true });
     return {
       beat() {
         if (highestLock(dir) !== highest + 1) return false;

@@ -1,5 +1,15 @@
 import { spawn } from 'node:child_process';
-import { appendFileSync, copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  copyFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,14 +26,28 @@ describe('the outbox', () => {
   let clock: ReturnType<typeof createFakeClock>;
   const FIRST = 1_700_000_000_000;
   const open = (over: Partial<OutboxOptions> = {}): OpenedOutbox => {
-    const result = openOutbox({ dir, gatewayId: 'gw-1', clock, maxBytes: 1e9, maxAgeMs: 1e9, segmentBytes: 1e6, ...over });
+    const result = openOutbox({
+      dir,
+      gatewayId: 'gw-1',
+      clock,
+      maxBytes: 1e9,
+      maxAgeMs: 1e9,
+      segmentBytes: 1e6,
+      ...over,
+    });
     opened.push(result);
     return result;
   };
   /** Files that hold records; the one prepared ahead holds zeros. */
   const segments = (): string[] =>
     readdirSync(dir)
-      .filter((name) => name.startsWith('segment-') && readFileSync(join(dir, name)).subarray(0, 4).some((byte) => byte !== 0))
+      .filter(
+        (name) =>
+          name.startsWith('segment-') &&
+          readFileSync(join(dir, name))
+            .subarray(0, 4)
+            .some((byte) => byte !== 0),
+      )
       .sort();
 
   beforeEach(() => {
@@ -39,8 +63,16 @@ describe('the outbox', () => {
   it('numbers settled records from 1 without gaps, and starts take no number', async () => {
     const { outbox, replay } = open();
     await outbox.appendStarted(startedCall(1));
-    const origins = await Promise.all([outbox.appendSettled(settledCall(1)), outbox.appendStarted(startedCall(2)), outbox.appendSettled(settledCall(2))]);
-    expect(origins).toEqual([{ gateway_id: 'gw-1', epoch: FIRST, sequence: 1 }, undefined, { gateway_id: 'gw-1', epoch: FIRST, sequence: 2 }]);
+    const origins = await Promise.all([
+      outbox.appendSettled(settledCall(1)),
+      outbox.appendStarted(startedCall(2)),
+      outbox.appendSettled(settledCall(2)),
+    ]);
+    expect(origins).toEqual([
+      { gateway_id: 'gw-1', epoch: FIRST, sequence: 1 },
+      undefined,
+      { gateway_id: 'gw-1', epoch: FIRST, sequence: 2 },
+    ]);
     expect([...replay()].map((event) => [event.gateway_id, event.epoch, event.sequence, event.request_id])).toEqual([
       ['gw-1', FIRST, 1, requestIdOf(1)],
       ['gw-1', FIRST, 2, requestIdOf(2)],
@@ -204,7 +236,12 @@ describe('the outbox', () => {
     await first.outbox.close();
     const second = open();
     expect(second.outbox.stats.pending).toBe(1);
-    expect(second.outbox.reader().next(10).map((event) => event.sequence)).toEqual([3]);
+    expect(
+      second.outbox
+        .reader()
+        .next(10)
+        .map((event) => event.sequence),
+    ).toEqual([3]);
     second.outbox.acknowledge(FIRST, 3);
     expect(segments()).toHaveLength(0);
     expect(second.outbox.stats.pending).toBe(0);
@@ -219,7 +256,9 @@ describe('the outbox', () => {
 
   it('survives kill -9 in the middle of appending: all that was confirmed is there, in an unbroken sequence', async () => {
     const script = fileURLToPath(new URL('append-until-killed.ts', import.meta.url));
-    const child = spawn(process.execPath, ['--conditions=@sluice/source', script, dir], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, ['--conditions=@sluice/source', script, dir], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     let text = '';
     await new Promise<void>((resolve) => {
       child.stdout.on('data', (chunk: Buffer) => {

@@ -15,8 +15,18 @@ import { createTenantShares } from './tenant-shares.ts';
 
 type Unstamped = Omit<CallSettled, keyof EventOrigin>;
 type Queued =
-  | { readonly kind: 'started'; readonly event: CallStarted; readonly done: (origin: undefined) => void; readonly fail: (error: Error) => void }
-  | { readonly kind: 'settled'; readonly event: Unstamped; readonly done: (origin: EventOrigin | undefined) => void; readonly fail: (error: Error) => void };
+  | {
+      readonly kind: 'started';
+      readonly event: CallStarted;
+      readonly done: (origin: undefined) => void;
+      readonly fail: (error: Error) => void;
+    }
+  | {
+      readonly kind: 'settled';
+      readonly event: Unstamped;
+      readonly done: (origin: EventOrigin | undefined) => void;
+      readonly fail: (error: Error) => void;
+    };
 
 const SEGMENT_BYTES = 8 * 1024 * 1024;
 const SEGMENTS_AT_LEAST = 16;
@@ -25,9 +35,9 @@ const SLOW_TICK_MS = 1000;
 /**
  * Opens the durable record of a gateway and begins a new epoch.
  *
- * Appends of one turn of the event loop share one `write()`; they resolve when it has returned (or when it is on the disk, by
- * setting). A write that fails is cut off again, its appends reject, no sequence is used up, and `accepting()` stays false until
- * writing works.
+ * Appends of one turn of the event loop share one `write()`; they resolve when it has returned (or when it is on
+ * the disk, by setting). A write that fails is cut off again, its appends reject, no sequence is used up, and
+ * `accepting()` stays false until writing works.
  *
  * @throws Error when another living process has the folder.
  */
@@ -40,16 +50,32 @@ export function openOutbox(options: OutboxOptions): OpenedOutbox {
 
   const scan = scanFolder(dir, clock);
   const { segments, lastOf } = scan;
-  if (scan.damaged.length > 0) logger?.error({ damaged: scan.damaged, recovered: scan.strays.length }, 'outbox segments are damaged inside; what lay in the damage is lost, what follows it is not');
+  if (scan.damaged.length > 0)
+    logger?.error(
+      { damaged: scan.damaged, recovered: scan.strays.length },
+      'outbox segments are damaged inside; what lay in the damage is lost, what follows it is not',
+    );
   const firstOnDisk = firstSequences(segments);
   const { epoch, first } = beginEpoch(dir, segments.at(-1)?.epoch ?? 0, clock);
   const acks = createAcknowledgements({ dir, epoch, segments, lastOf, clock, ...withLogger });
-  const shares = createTenantShares(segments, Math.max((options.tenantShare ?? 1) * options.maxBytes, 2 * segmentBytes), options.dedicatedTo);
+  const shares = createTenantShares(
+    segments,
+    Math.max((options.tenantShare ?? 1) * options.maxBytes, 2 * segmentBytes),
+    options.dedicatedTo,
+  );
   /** Started and not settled, with the segment that holds the start. */
   const open = new Map<string, { segment: Segment; readonly event: CallStarted }>(scan.open);
   const unmatched = [...open.values()].map((start) => start.event);
 
-  const writer = createSegmentWriter({ dir, epoch, segmentBytes, files, ...withLogger, reserveBytes: () => open.size * BYTES_PER_OPEN_CALL, onSegment: (segment) => segments.push(segment) });
+  const writer = createSegmentWriter({
+    dir,
+    epoch,
+    segmentBytes,
+    files,
+    ...withLogger,
+    reserveBytes: () => open.size * BYTES_PER_OPEN_CALL,
+    onSegment: (segment) => segments.push(segment),
+  });
   const health = createOutboxHealth({ writer, clock, ...withLogger });
   const published = new Map<number, number>();
   const listeners = new Set<() => void>();
@@ -58,7 +84,10 @@ export function openOutbox(options: OutboxOptions): OpenedOutbox {
   const records = new RecordWriter();
   let sizes: number[] = [];
   let queue: Queued[] = [];
-  /** Starts that are written anew so that their segment can go; before everything else of a batch, or one could follow its end. */
+  /**
+   * Starts that are written anew so that their segment can go; before everything else of a batch, or one could
+   * follow its end.
+   */
   let carried: CallStarted[] = [];
   let scheduled = false;
   let sequence = 0;
@@ -92,7 +121,12 @@ export function openOutbox(options: OutboxOptions): OpenedOutbox {
     sizes = [];
     let next = sequence;
     for (const event of starts) sizes.push(records.addStarted(event));
-    for (const item of batch) sizes.push(item.kind === 'started' ? records.addStarted(item.event) : records.addSettled(item.event, gatewayId, epoch, (next += 1)));
+    for (const item of batch)
+      sizes.push(
+        item.kind === 'started'
+          ? records.addStarted(item.event)
+          : records.addSettled(item.event, gatewayId, epoch, (next += 1)),
+      );
     writer.write(records);
     bytes += records.length;
     const segment = writer.active as Segment;
@@ -140,7 +174,10 @@ export function openOutbox(options: OutboxOptions): OpenedOutbox {
     item.done(undefined);
   };
 
-  /** Forces what is written to the disk; again at once only while somebody waits for more, because each time costs the disk a turn. */
+  /**
+   * Forces what is written to the disk; again at once only while somebody waits for more, because each time costs
+   * the disk a turn.
+   */
   const sync = (): Promise<void> => {
     syncing ??= (async () => {
       for (let due = dirty; due; due = dirty && awaitingSync.length > 0) {
@@ -177,11 +214,15 @@ export function openOutbox(options: OutboxOptions): OpenedOutbox {
     schedule();
   };
 
-  /** Deletes what the ledger has, oldest first. What only open calls hold back is written anew, so that it can go next time. */
+  /**
+   * Deletes what the ledger has, oldest first. What only open calls hold back is written anew, so that it can go
+   * next time.
+   */
   const prune = (): void => {
     for (let head = segments[0]; head !== undefined && head !== writer.active; head = segments[0]) {
       if (head.lastSequence > acks.of(head.epoch)) return;
-      // The last record of a running epoch stays, so that a boot can tell from which sequence on the disk holds everything.
+      // The last record of a running epoch stays, so that a boot can tell from which sequence on the disk holds
+      // everything.
       if (head.epoch === epoch && segments.length === 2 && writer.active?.lastSequence === 0) return;
       if (head.openStarts > 0) {
         if (carried.length > 0 || segments.length < 3) return;
@@ -243,7 +284,10 @@ export function openOutbox(options: OutboxOptions): OpenedOutbox {
         unmeteredCalls,
       };
     },
-    reader: () => createReader(segments, acks.of, (of, at) => (at <= acks.of(of) || isStray(of, at) ? 'skip' : of === epoch && at > syncedSequence ? 'stop' : 'take')),
+    reader: () =>
+      createReader(segments, acks.of, (of, at) =>
+        at <= acks.of(of) || isStray(of, at) ? 'skip' : of === epoch && at > syncedSequence ? 'stop' : 'take',
+      ),
     firstPending: acks.first,
     markPublished: (of, at) => {
       if (at > (published.get(of) ?? 0)) published.set(of, at);
@@ -259,7 +303,9 @@ export function openOutbox(options: OutboxOptions): OpenedOutbox {
       for (const timer of timers) clearInterval(timer);
       await syncing;
       await sync();
-      await writer.close().catch((error: unknown) => logger?.error({ err: error }, 'the last outbox segment may not be on the disk'));
+      await writer
+        .close()
+        .catch((error: unknown) => logger?.error({ err: error }, 'the last outbox segment may not be on the disk'));
       acks.save();
       lock.release();
     },
@@ -276,7 +322,11 @@ export function openOutbox(options: OutboxOptions): OpenedOutbox {
     unmatched,
     firstOnDisk,
     *replay() {
-      const reader = createReader(segments, () => 0, (of, at) => (isStray(of, at) ? 'skip' : 'take'));
+      const reader = createReader(
+        segments,
+        () => 0,
+        (of, at) => (isStray(of, at) ? 'skip' : 'take'),
+      );
       for (let batch = reader.next(256); batch.length > 0; batch = reader.next(256)) yield* batch;
     },
   };
@@ -284,7 +334,8 @@ export function openOutbox(options: OutboxOptions): OpenedOutbox {
 
 function firstSequences(segments: readonly Segment[]): Map<number, number> {
   const out = new Map<number, number>();
-  for (const { epoch, firstSequence } of segments) if (firstSequence > 0 && !out.has(epoch)) out.set(epoch, firstSequence);
+  for (const { epoch, firstSequence } of segments)
+    if (firstSequence > 0 && !out.has(epoch)) out.set(epoch, firstSequence);
   return out;
 }
 

@@ -17,7 +17,15 @@ describe('the bounds of the outbox', () => {
   let opened: OpenedOutbox[];
   let clock: ReturnType<typeof createFakeClock>;
   const open = (over: Partial<OutboxOptions> = {}): OpenedOutbox => {
-    const result = openOutbox({ dir, gatewayId: 'gw-1', clock, maxBytes: 1e9, maxAgeMs: 1e9, segmentBytes: 1e6, ...over });
+    const result = openOutbox({
+      dir,
+      gatewayId: 'gw-1',
+      clock,
+      maxBytes: 1e9,
+      maxAgeMs: 1e9,
+      segmentBytes: 1e6,
+      ...over,
+    });
     opened.push(result);
     return result;
   };
@@ -67,8 +75,12 @@ describe('the bounds of the outbox', () => {
   describe('the share of a tenant', () => {
     const bounds = { segmentBytes: 700, maxBytes: 7_000, tenantShare: 0.4 };
     /** Call `n`, in one of eight workspaces of the tenant. */
-    const callOf = (n: number, tenantId: string): Omit<CallSettled, keyof EventOrigin> =>
-      ({ ...settledCall(n), tenant_id: tenantId, workspace: `${tenantId}-${n % 8}`, workspace_id: `0b8c5a60-8d0e-4c62-9f0e-00000000000${n % 8}` });
+    const callOf = (n: number, tenantId: string): Omit<CallSettled, keyof EventOrigin> => ({
+      ...settledCall(n),
+      tenant_id: tenantId,
+      workspace: `${tenantId}-${n % 8}`,
+      workspace_id: `0b8c5a60-8d0e-4c62-9f0e-00000000000${n % 8}`,
+    });
     /** Appends until the tenant is refused; how many calls that took. */
     const fill = async ({ outbox }: OpenedOutbox, tenantId: string, from = 1): Promise<number> => {
       let n = from;
@@ -200,11 +212,17 @@ describe('the bounds of the outbox', () => {
 
   describe('when the disk refuses a write', () => {
     const broken = () => {
-      const state = { full: false, files: { ...nodeFiles, write: (fd: number, bytes: Buffer, from: number, to: number, position: number): number => {
-        if (!state.full) return nodeFiles.write(fd, bytes, from, to, position);
-        nodeFiles.write(fd, bytes, from, from + Math.floor((to - from) / 2), position);
-        throw new Error('ENOSPC: no space left on device');
-      } } };
+      const state = {
+        full: false,
+        files: {
+          ...nodeFiles,
+          write: (fd: number, bytes: Buffer, from: number, to: number, position: number): number => {
+            if (!state.full) return nodeFiles.write(fd, bytes, from, to, position);
+            nodeFiles.write(fd, bytes, from, from + Math.floor((to - from) / 2), position);
+            throw new Error('ENOSPC: no space left on device');
+          },
+        },
+      };
       return state;
     };
 
@@ -213,7 +231,9 @@ describe('the bounds of the outbox', () => {
       const first = open({ files: state.files });
       await first.outbox.appendSettled(settledCall(1));
       state.full = true;
-      await expect(Promise.all([2, 3, 4].map((n) => first.outbox.appendSettled(settledCall(n))))).rejects.toThrow('ENOSPC');
+      await expect(Promise.all([2, 3, 4].map((n) => first.outbox.appendSettled(settledCall(n))))).rejects.toThrow(
+        'ENOSPC',
+      );
       expect(first.outbox.accepting(TENANT)).toBe(false);
       clock.advance(1001);
       expect(first.outbox.accepting(TENANT)).toBe(false);
@@ -222,7 +242,10 @@ describe('the bounds of the outbox', () => {
       expect(first.outbox.accepting(TENANT)).toBe(true);
       expect((await first.outbox.appendSettled(settledCall(5)))?.sequence).toBe(2);
       await first.outbox.close();
-      expect([...open().replay()].map((event) => [event.sequence, event.request_id])).toEqual([[1, settledCall(1).request_id], [2, settledCall(5).request_id]]);
+      expect([...open().replay()].map((event) => [event.sequence, event.request_id])).toEqual([
+        [1, settledCall(1).request_id],
+        [2, settledCall(5).request_id],
+      ]);
     });
 
     it('by setting serves calls without a record and counts them, and records again when writing works', async () => {
@@ -255,7 +278,10 @@ describe('the bounds of the outbox', () => {
     let forced = 0;
     let finish = (): void => undefined;
     let held = true;
-    const files = { ...nodeFiles, sync: () => ((forced += 1), held ? new Promise<void>((resolve) => (finish = resolve)) : Promise.resolve()) };
+    const files = {
+      ...nodeFiles,
+      sync: () => ((forced += 1), held ? new Promise<void>((resolve) => (finish = resolve)) : Promise.resolve()),
+    };
     const { outbox } = open({ fsyncIntervalMs: 0, files });
     let resolved = 0;
     const appends = [1, 2, 3].map((n) => outbox.appendSettled(settledCall(n)).then(() => (resolved += 1)));

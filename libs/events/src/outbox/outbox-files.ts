@@ -1,10 +1,27 @@
-import { closeSync, fdatasync, fdatasyncSync, fsync, fsyncSync, ftruncate, ftruncateSync, open as openFile, close, openSync, rmSync, write as writeAt, writeSync } from 'node:fs';
+import {
+  closeSync,
+  fdatasync,
+  fdatasyncSync,
+  fsync,
+  fsyncSync,
+  ftruncate,
+  ftruncateSync,
+  open as openFile,
+  close,
+  openSync,
+  rmSync,
+  write as writeAt,
+  writeSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 
 /** What the outbox asks of the file system; replaced by tests of a full or failing disk. */
 export interface OutboxFiles {
-  /** Makes a file of `bytes` zeros, so that a full disk is met here and not by a record. Leaves nothing behind when it fails. */
+  /**
+   * Makes a file of `bytes` zeros, so that a full disk is met here and not by a record. Leaves nothing behind when
+   * it fails.
+   */
   allocate(path: string, bytes: number): Promise<void>;
   /** The same at once, for the first file and where the one prepared ahead is not ready. */
   allocateNow(path: string, bytes: number): void;
@@ -15,7 +32,13 @@ export interface OutboxFiles {
 }
 
 const ZEROS = Buffer.alloc(256 * 1024);
-const [openAsync, writeAsync, syncAsync, fsyncAsync, closeAsync] = [promisify(openFile), promisify(writeAt), promisify(fdatasync), promisify(fsync), promisify(close)];
+const [openAsync, writeAsync, syncAsync, fsyncAsync, closeAsync] = [
+  promisify(openFile),
+  promisify(writeAt),
+  promisify(fdatasync),
+  promisify(fsync),
+  promisify(close),
+];
 const truncateAsync = promisify(ftruncate);
 
 const ALLOCATE_FLAGS = 'w';
@@ -25,7 +48,8 @@ export const nodeFiles: OutboxFiles = {
   async allocate(path, bytes) {
     const fd = await openAsync(path, ALLOCATE_FLAGS, 0o600);
     try {
-      for (let at = 0; at < bytes; ) at += (await writeAsync(fd, ZEROS, 0, Math.min(ZEROS.length, bytes - at), at)).bytesWritten;
+      for (let at = 0; at < bytes;)
+        at += (await writeAsync(fd, ZEROS, 0, Math.min(ZEROS.length, bytes - at), at)).bytesWritten;
       await syncAsync(fd);
       await syncFolderAsync(path);
     } catch (error) {
@@ -38,7 +62,7 @@ export const nodeFiles: OutboxFiles = {
   allocateNow(path, bytes) {
     const fd = openSync(path, ALLOCATE_FLAGS, 0o600);
     try {
-      for (let at = 0; at < bytes; ) at += writeSync(fd, ZEROS, 0, Math.min(ZEROS.length, bytes - at), at);
+      for (let at = 0; at < bytes;) at += writeSync(fd, ZEROS, 0, Math.min(ZEROS.length, bytes - at), at);
       syncFolder(path);
     } catch (error) {
       rmSync(path, { force: true });

@@ -19,7 +19,15 @@ export interface OutboxHealth {
   tend(): Promise<void>;
 }
 
-export function createOutboxHealth({ writer, clock, logger }: { writer: SegmentWriter; clock: Clock; logger?: SpineLogger }): OutboxHealth {
+export function createOutboxHealth({
+  writer,
+  clock,
+  logger,
+}: {
+  writer: SegmentWriter;
+  clock: Clock;
+  logger?: SpineLogger;
+}): OutboxHealth {
   let failure: unknown;
   let lost = false;
   let triedAt = -Infinity;
@@ -50,7 +58,8 @@ export function createOutboxHealth({ writer, clock, logger }: { writer: SegmentW
       retry();
       if (failure !== undefined || lost) return false;
       if (writer.freeBytes >= (openCalls + 1) * BYTES_PER_OPEN_CALL) return true;
-      // Space that is only being prepared is no promise: the disk may refuse it when those that run have used up the rest.
+      // Space that is only being prepared is no promise: the disk may refuse it when those that run have used up
+      // the rest.
       return !writer.starved && writer.reserveNow();
     },
     failed(error) {

@@ -34,7 +34,16 @@ describe('the outbox publisher', () => {
   const ids = (events: readonly OutgoingEvent[]): string[] => events.map((event) => event.id.split('-')[1] as string);
   const REPUBLISH_MS = 10_000;
   const start = (publisher: EventPublisher): void => {
-    running = createOutboxPublisher({ outbox: opened.outbox, publisher, clock, batch: 4, retryMs: 2, idleMs: 5, republishAfterMs: REPUBLISH_MS, ledgerConnected: () => connected });
+    running = createOutboxPublisher({
+      outbox: opened.outbox,
+      publisher,
+      clock,
+      batch: 4,
+      retryMs: 2,
+      idleMs: 5,
+      republishAfterMs: REPUBLISH_MS,
+      ledgerConnected: () => connected,
+    });
     running.start();
   };
   /** Lets time pass until so many messages are taken; at least one pause of the publisher lies between two steps. */
@@ -59,12 +68,27 @@ describe('the outbox publisher', () => {
     for (let n = from; n <= to; n += 1) await opened.outbox.appendSettled(settledCall(n));
     // The publisher sees only what is on the disk.
     const { epoch, lastSequence } = opened.outbox.stats;
-    await eventually(() => expect(opened.outbox.reader().next(1000).some((event) => event.epoch === epoch && event.sequence === lastSequence)).toBe(true));
+    await eventually(() =>
+      expect(
+        opened.outbox
+          .reader()
+          .next(1000)
+          .some((event) => event.epoch === epoch && event.sequence === lastSequence),
+      ).toBe(true),
+    );
   };
 
   beforeEach(() => {
     dir = mkdtempSync(join(tmpdir(), 'outbox-'));
-    opened = openOutbox({ dir, gatewayId: 'gw-1', clock: systemClock, maxBytes: 1e9, maxAgeMs: 1e9, segmentBytes: 1000, fsyncIntervalMs: 2 });
+    opened = openOutbox({
+      dir,
+      gatewayId: 'gw-1',
+      clock: systemClock,
+      maxBytes: 1e9,
+      maxAgeMs: 1e9,
+      segmentBytes: 1000,
+      fsyncIntervalMs: 2,
+    });
     taken = [];
     clock = createFakeClock();
     connected = true;
@@ -82,8 +106,15 @@ describe('the outbox publisher', () => {
     await append(7, 9);
     await takenCount(9);
     expect(ids(taken.slice(0, 9))).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => String(n)));
-    expect(taken[0]).toMatchObject({ topic: 'usage-events', attributes: { type: 'call.settled', tenant_id: 'acme', gateway_id: 'gw-1' } });
-    expect(JSON.parse(taken[8]?.body ?? '')).toMatchObject({ epoch: opened.outbox.epoch, sequence: 9, gateway_id: 'gw-1' });
+    expect(taken[0]).toMatchObject({
+      topic: 'usage-events',
+      attributes: { type: 'call.settled', tenant_id: 'acme', gateway_id: 'gw-1' },
+    });
+    expect(JSON.parse(taken[8]?.body ?? '')).toMatchObject({
+      epoch: opened.outbox.epoch,
+      sequence: 9,
+      gateway_id: 'gw-1',
+    });
   });
 
   it('sends again only what was refused, and survives a spine that is down', async () => {
@@ -107,7 +138,15 @@ describe('the outbox publisher', () => {
     const earlier = opened.outbox.epoch;
     opened.outbox.acknowledge(earlier, 1);
     await opened.outbox.close();
-    opened = openOutbox({ dir, gatewayId: 'gw-1', clock: systemClock, maxBytes: 1e9, maxAgeMs: 1e9, segmentBytes: 1000, fsyncIntervalMs: 2 });
+    opened = openOutbox({
+      dir,
+      gatewayId: 'gw-1',
+      clock: systemClock,
+      maxBytes: 1e9,
+      maxAgeMs: 1e9,
+      segmentBytes: 1000,
+      fsyncIntervalMs: 2,
+    });
     start(bus());
     const again = (): number => taken.filter((event) => event.id === `${earlier}-2`).length;
     for (let n = 4; again() < 2; n += 1) {
@@ -133,7 +172,11 @@ describe('the outbox publisher', () => {
     await append(1, 12);
     start(bus((event) => event.id.endsWith('-2')));
     await takenCount(11);
-    expect(ids(taken.slice(0, 11)).map(Number).sort((a, b) => a - b)).toEqual([1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
+    expect(
+      ids(taken.slice(0, 11))
+        .map(Number)
+        .sort((a, b) => a - b),
+    ).toEqual([1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
   });
 
   it('a record that is refused for ever holds up none behind it, also when it is alone', async () => {

@@ -9,9 +9,15 @@ export interface OutboxPublisherOptions {
   readonly logger?: SpineLogger;
   /** Records per round; bounds memory. */
   readonly batch?: number;
-  /** Everything unacknowledged is published again when the ledger still lacks the oldest of it after this long; doubles up to 5 min. */
+  /**
+   * Everything unacknowledged is published again when the ledger still lacks the oldest of it after this long;
+   * doubles up to 5 min.
+   */
   readonly republishAfterMs?: number;
-  /** Whether acknowledgements can arrive now; while they cannot, their absence says nothing and nothing is published again. */
+  /**
+   * Whether acknowledgements can arrive now; while they cannot, their absence says nothing and nothing is published
+   * again.
+   */
   readonly ledgerConnected?: () => boolean;
   /** First pause after a refusal or outage; doubles up to 5 s. */
   readonly retryMs?: number;
@@ -27,7 +33,10 @@ export interface OutboxPublisher {
 
 const MAX_RETRY_MS = 5000;
 const MAX_REPUBLISH_MS = 300_000;
-/** A record that is refused so often while others are taken must not hold up those behind it; it comes again with what is unacknowledged. */
+/**
+ * A record that is refused so often while others are taken must not hold up those behind it; it comes again with
+ * what is unacknowledged.
+ */
 const MAX_ROUNDS = 10;
 
 interface Place {
@@ -50,9 +59,9 @@ export function usageMessage(event: CallSettled): OutgoingEvent {
 }
 
 /**
- * Carries settled calls from the outbox to the usage topic, in order of their sequence and at least once. It reads back from
- * disk, so the backlog of an outage costs no memory, and it believes only the ledger's acknowledgement: messages that a broker
- * took and lost are published again.
+ * Carries settled calls from the outbox to the usage topic, in order of their sequence and at least once. It reads
+ * back from disk, so the backlog of an outage costs no memory, and it believes only the ledger's acknowledgement:
+ * messages that a broker took and lost are published again.
  */
 export function createOutboxPublisher(options: OutboxPublisherOptions): OutboxPublisher {
   const { outbox, publisher, clock, logger } = options;
@@ -81,7 +90,10 @@ export function createOutboxPublisher(options: OutboxPublisherOptions): OutboxPu
    *
    * @param behind gives the records that follow, where only they can tell a refused record from an outage.
    */
-  const send = async (first: readonly CallSettled[], behind: () => readonly CallSettled[]): Promise<Place | undefined> => {
+  const send = async (
+    first: readonly CallSettled[],
+    behind: () => readonly CallSettled[],
+  ): Promise<Place | undefined> => {
     let events = first;
     let left = events.map(usageMessage);
     let retryMs = firstRetryMs;
@@ -91,7 +103,10 @@ export function createOutboxPublisher(options: OutboxPublisherOptions): OutboxPu
       left = left.filter((event) => refused.has(event.id));
       if (left.length === 0) break;
       if (round >= MAX_ROUNDS && left.length < events.length) {
-        logger?.error({ refused: left.map((event) => event.id) }, 'usage events are refused again and again while others are taken; they are tried later');
+        logger?.error(
+          { refused: left.map((event) => event.id) },
+          'usage events are refused again and again while others are taken; they are tried later',
+        );
         return events.at(-1);
       }
       if (round >= MAX_ROUNDS && events.length < 2 * batch) {
@@ -138,7 +153,10 @@ export function createOutboxPublisher(options: OutboxPublisherOptions): OutboxPu
         if (events.length > 0) sentTo = (await send(events, () => reader.next(batch))) ?? sentTo;
         else await pause(idleMs);
         if (!stalled()) continue;
-        logger?.warn({ pending: outbox.stats.pending, republishMs, oldest }, 'the ledger does not have what was sent; everything unacknowledged is published again');
+        logger?.warn(
+          { pending: outbox.stats.pending, republishMs, oldest },
+          'the ledger does not have what was sent; everything unacknowledged is published again',
+        );
         reader = outbox.reader();
         sentTo = { epoch: 0, sequence: 0 };
         republishMs = Math.min(MAX_REPUBLISH_MS, republishMs * 2);

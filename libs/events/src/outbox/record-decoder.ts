@@ -24,8 +24,15 @@ const PLACE_AT = KIND_AT + 1;
 export function storedRecord(payload: Buffer): StoredRecord {
   if (payload[0] === JSON_START) return jsonRecord(payload);
   const kind = payload[KIND_AT];
-  if (!payload.subarray(0, KIND_AT).equals(MARK) || (kind !== KIND_STARTED && kind !== KIND_SETTLED)) throw unknownFormat();
-  if (kind === KIND_STARTED) return { kind: 'started', epoch: 0, sequence: 0, decode: () => new RecordDecoder(payload, PLACE_AT).object() as unknown as OutboxRecord };
+  if (!payload.subarray(0, KIND_AT).equals(MARK) || (kind !== KIND_STARTED && kind !== KIND_SETTLED))
+    throw unknownFormat();
+  if (kind === KIND_STARTED)
+    return {
+      kind: 'started',
+      epoch: 0,
+      sequence: 0,
+      decode: () => new RecordDecoder(payload, PLACE_AT).object() as unknown as OutboxRecord,
+    };
   const [epoch, sequence] = [payload.readDoubleLE(PLACE_AT), payload.readDoubleLE(PLACE_AT + 8)];
   const decode = (): OutboxRecord => {
     const event = new RecordDecoder(payload, PLACE_AT + PLACE_BYTES).object();
@@ -39,11 +46,15 @@ export function storedRecord(payload: Buffer): StoredRecord {
 function jsonRecord(payload: Buffer): StoredRecord {
   const event = JSON.parse(payload.toString('utf8')) as OutboxRecord;
   const decode = (): OutboxRecord => event;
-  return event.type === 'call.settled' ? { kind: 'settled', epoch: event.epoch, sequence: event.sequence, decode } : { kind: 'started', epoch: 0, sequence: 0, decode };
+  return event.type === 'call.settled'
+    ? { kind: 'settled', epoch: event.epoch, sequence: event.sequence, decode }
+    : { kind: 'started', epoch: 0, sequence: 0, decode };
 }
 
 function unknownFormat(): Error {
-  return new Error('an outbox record is in a format of a later version; start that version again, or let it drain its outbox before this one takes the folder');
+  return new Error(
+    'an outbox record is in a format of a later version; start that version again, or let it drain its outbox before this one takes the folder',
+  );
 }
 
 class RecordDecoder {
@@ -64,7 +75,12 @@ class RecordDecoder {
       }
       const name = String(this.#value(this.#byte()));
       // Assigned, `__proto__` would be no member.
-      Object.defineProperty(object, name, { value: this.#value(this.#byte()), enumerable: true, configurable: true, writable: true });
+      Object.defineProperty(object, name, {
+        value: this.#value(this.#byte()),
+        enumerable: true,
+        configurable: true,
+        writable: true,
+      });
     }
     return object;
   }

@@ -1,8 +1,9 @@
 /**
- * How a record lies on the disk: a header of length and CRC-32 of what follows (both unsigned 32-bit little endian), then the
- * payload: `MARK`, a kind, for an end its epoch and sequence (both 64-bit floats), and the members of the event, each a name and a
- * value, until `TAG.end`. A name is its place in `RECORD_WORDS`, or `INLINE_NAME` and a string. A value is a tag and what follows
- * it. All numbers are little endian. Versions before this one wrote JSON behind the same header; it is still read.
+ * How a record lies on the disk: a header of length and CRC-32 of what follows (both unsigned 32-bit little
+ * endian), then the payload: `MARK`, a kind, for an end its epoch and sequence (both 64-bit floats), and the
+ * members of the event, each a name and a value, until `TAG.end`. A name is its place in `RECORD_WORDS`, or
+ * `INLINE_NAME` and a string. A value is a tag and what follows it. All numbers are little endian. Versions before
+ * this one wrote JSON behind the same header; it is still read.
  */
 export const HEADER_BYTES = 8;
 /** A longer length is read as damage. */
@@ -33,7 +34,10 @@ export const TAG = {
   text: 9,
   /** ASCII behind a length of four bytes. */
   longText: 10,
-  /** UTF-16 behind a length in bytes, of four bytes: what is no text in UTF-8, as half a surrogate pair, is kept too. */
+  /**
+   * UTF-16 behind a length in bytes, of four bytes: what is no text in UTF-8, as half a surrogate pair, is kept
+   * too.
+   */
   wideText: 11,
   /** Members, then `end`. */
   object: 12,

@@ -1,6 +1,15 @@
 import { crc32 } from 'node:zlib';
 import type { CallSettled, CallStarted, EventOrigin } from '@sluice/contracts';
-import { HEADER_BYTES, INLINE_NAME, KIND_SETTLED, KIND_STARTED, MARK, MAX_RECORD_BYTES, PLACE_BYTES, TAG } from './record-format.ts';
+import {
+  HEADER_BYTES,
+  INLINE_NAME,
+  KIND_SETTLED,
+  KIND_STARTED,
+  MARK,
+  MAX_RECORD_BYTES,
+  PLACE_BYTES,
+  TAG,
+} from './record-format.ts';
 import { RECORD_WORDS } from './record-words.ts';
 
 const FIRST_BYTES = 256 * 1024;
@@ -18,14 +27,17 @@ const GATEWAY_ID = codes.get('gateway_id') as number;
 const MARK_INT = MARK.readUInt32BE(0);
 
 /**
- * Writes the records of one batch into memory that is used again by the next. What is read back equals what `JSON.parse` makes of
- * `JSON.stringify`'s text, at a third of the bytes and half of the time.
+ * Writes the records of one batch into memory that is used again by the next. What is read back equals what
+ * `JSON.parse` makes of `JSON.stringify`'s text, at a third of the bytes and half of the time.
  */
 export class RecordWriter {
   bytes: Buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
   length = 0;
   #view = viewOf(this.bytes);
-  /** By a name's code: the name that followed it last, and its code. Events of a kind have their members in one order, so most look-ups are spared. */
+  /**
+   * By a name's code: the name that followed it last, and its code. Events of a kind have their members in one
+   * order, so most look-ups are spared.
+   */
   readonly #nextName = new Array<string | undefined>(256).fill(undefined);
   readonly #nextCode = new Uint8Array(256);
   /** By a name's code: the short text that was its value last, and that one's code, 0 for none. */

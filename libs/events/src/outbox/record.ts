@@ -1,7 +1,10 @@
 import { crc32 } from 'node:zlib';
 import { HEADER_BYTES, MARK, MAX_RECORD_BYTES } from './record-format.ts';
 
-/** Every payload begins with one of these: where records are found again behind damage. The second is that of earlier versions. */
+/**
+ * Every payload begins with one of these: where records are found again behind damage. The second is that of
+ * earlier versions.
+ */
 const PAYLOAD_STARTS = [MARK.subarray(0, 3), Buffer.from('{"schema":"sluice.event/')];
 
 /** Where a whole record lies. */
@@ -14,8 +17,8 @@ export interface FramedRecord {
 /**
  * The record at `offset`.
  *
- * @returns 'short' when the buffer ends before the record does, 'bad' when its length or checksum cannot be right, as in the
- * zeros of space that was allocated and not used.
+ * @returns 'short' when the buffer ends before the record does, 'bad' when its length or checksum cannot be right,
+ * as in the zeros of space that was allocated and not used.
  */
 export function readRecord(buffer: Buffer, offset: number): FramedRecord | 'short' | 'bad' {
   if (offset + HEADER_BYTES > buffer.length) return 'short';
@@ -35,7 +38,11 @@ export function findRecord(buffer: Buffer, offset: number): number | undefined {
 }
 
 function findStarting(payloadStart: Buffer, buffer: Buffer, offset: number): number | undefined {
-  for (let at = buffer.indexOf(payloadStart, offset + HEADER_BYTES); at >= 0; at = buffer.indexOf(payloadStart, at + 1)) {
+  for (
+    let at = buffer.indexOf(payloadStart, offset + HEADER_BYTES);
+    at >= 0;
+    at = buffer.indexOf(payloadStart, at + 1)
+  ) {
     const start = at - HEADER_BYTES;
     if (start >= offset && typeof readRecord(buffer, start) === 'object') return start;
   }

@@ -20,14 +20,16 @@ export interface Scan {
 }
 
 /**
- * Reads the segments that earlier processes left. The torn or empty tail of each is cut off; behind damage reading goes on at
- * the next whole record. What is left is on the disk when this returns.
+ * Reads the segments that earlier processes left. The torn or empty tail of each is cut off; behind damage reading
+ * goes on at the next whole record. What is left is on the disk when this returns.
  */
 export function scanFolder(dir: string, clock: Clock): Scan {
   const scan: Scan = { segments: [], open: new Map(), lastOf: new Map(), strays: [], damaged: [], broken: new Set() };
   const skewMs = clock.monotonic() - clock.now();
   const found = readdirSync(dir).map((name) => segmentNamed(dir, name));
-  const segments = found.filter((segment) => segment !== undefined).sort((a, b) => a.epoch - b.epoch || a.index - b.index);
+  const segments = found
+    .filter((segment) => segment !== undefined)
+    .sort((a, b) => a.epoch - b.epoch || a.index - b.index);
   for (const segment of segments) {
     readSegment(scan, segment, skewMs);
     scan.segments.push(segment);

@@ -32,12 +32,21 @@ export type Wanted = (epoch: number, sequence: number) => 'take' | 'skip' | 'sto
  * @param segments the living list, oldest first; segments may be removed from its front while reading.
  * @param acked up to where an epoch is of no interest, so that whole segments need not be read.
  */
-export function createReader(segments: readonly Segment[], acked: (epoch: number) => number, wanted: Wanted): OutboxReader {
+export function createReader(
+  segments: readonly Segment[],
+  acked: (epoch: number) => number,
+  wanted: Wanted,
+): OutboxReader {
   let current: Segment | undefined;
   let offset = 0;
 
   const follower = (): Segment | undefined =>
-    segments.find((segment) => current === undefined || segment.epoch > current.epoch || (segment.epoch === current.epoch && segment.index > current.index));
+    segments.find(
+      (segment) =>
+        current === undefined ||
+        segment.epoch > current.epoch ||
+        (segment.epoch === current.epoch && segment.index > current.index),
+    );
 
   /** Moves to a segment with something to read; false when there is none. */
   const advance = (): boolean => {

@@ -23,7 +23,10 @@ export interface SegmentWriter {
   readonly freeBytes: number;
   /** No further segment could be allocated when it was last tried. */
   readonly starved: boolean;
-  /** Appends the records, in a new segment where they do not fit. @throws when the disk takes them not; nothing of them counts then. */
+  /**
+   * Appends the records, in a new segment where they do not fit.
+   * @throws when the disk takes them not; nothing of them counts then.
+   */
   write(records: RecordWriter): void;
   /** Takes the first segment. @throws when the disk has no space for it. */
   begin(): void;
@@ -31,7 +34,10 @@ export interface SegmentWriter {
   probe(): void;
   /** Allocates what should be ready ahead; harmless when that is done or under way. */
   prepare(): Promise<void>;
-  /** Allocates one more segment at once, because the one that is being prepared may come too late or not at all. False when the disk has no space for it. */
+  /**
+   * Allocates one more segment at once, because the one that is being prepared may come too late or not at all.
+   * False when the disk has no space for it.
+   */
   reserveNow(): boolean;
   /** Resolves when everything written so far is on the disk. */
   sync(): Promise<void>;
@@ -41,7 +47,15 @@ export interface SegmentWriter {
 const PROBE = Buffer.alloc(8);
 
 /** Writes one epoch's segments, each allocated as a whole before its first record. */
-export function createSegmentWriter({ dir, epoch, segmentBytes, files, logger, reserveBytes, onSegment }: SegmentWriterOptions): SegmentWriter {
+export function createSegmentWriter({
+  dir,
+  epoch,
+  segmentBytes,
+  files,
+  logger,
+  reserveBytes,
+  onSegment,
+}: SegmentWriterOptions): SegmentWriter {
   let active: Segment | undefined;
   let fd = -1;
   let capacity = 0;
@@ -83,7 +97,11 @@ export function createSegmentWriter({ dir, epoch, segmentBytes, files, logger, r
   };
 
   const starve = (error: unknown): void => {
-    if (!starved) logger?.error({ err: error }, 'the disk has no space for another outbox segment; new calls are refused while there is still room for those that run');
+    if (!starved)
+      logger?.error(
+        { err: error },
+        'the disk has no space for another outbox segment; new calls are refused while there is still room for those that run',
+      );
     starved = true;
   };
 
@@ -103,7 +121,7 @@ export function createSegmentWriter({ dir, epoch, segmentBytes, files, logger, r
   };
 
   const writeAt = (bytes: Buffer, length: number, position: number): void => {
-    for (let at = 0; at < length; ) {
+    for (let at = 0; at < length;) {
       const count = files.write(fd, bytes, at, length, position + at);
       if (count <= 0) throw new Error('the disk took no bytes');
       at += count;

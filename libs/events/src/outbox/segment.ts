@@ -13,7 +13,10 @@ export interface Segment {
   lastSequence: number;
   /** Started calls in it that nothing has settled yet. */
   openStarts: number;
-  /** First settled record of each second and when it was written on the monotonic clock, for the age of what is pending. */
+  /**
+   * First settled record of each second and when it was written on the monotonic clock, for the age of what is
+   * pending.
+   */
   readonly marks: { sequence: number; atMs: number }[];
   /** Bytes of records by tenant id. */
   readonly byTenant: Map<string, number>;
@@ -37,7 +40,18 @@ export function segmentNamed(dir: string, name: string): Segment | undefined {
 }
 
 function segmentAt(path: string, epoch: number, index: number): Segment {
-  return { epoch, index, path, bytes: 0, firstSequence: 0, lastSequence: 0, openStarts: 0, marks: [], byTenant: new Map(), holes: [] };
+  return {
+    epoch,
+    index,
+    path,
+    bytes: 0,
+    firstSequence: 0,
+    lastSequence: 0,
+    openStarts: 0,
+    marks: [],
+    byTenant: new Map(),
+    holes: [],
+  };
 }
 
 /** Notes that a settled record went into the segment, `atMs` on the monotonic clock. */

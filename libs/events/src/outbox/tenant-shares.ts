@@ -13,7 +13,11 @@ export interface TenantShares {
  * @param shareBytes what one tenant may have on disk; at least two segments, or one that is written would fill it.
  * @param dedicatedTo the tenant for whom alone this outbox is, and who may fill it; it may change.
  */
-export function createTenantShares(segments: readonly Segment[], shareBytes: number, dedicatedTo: () => string | undefined = () => undefined): TenantShares {
+export function createTenantShares(
+  segments: readonly Segment[],
+  shareBytes: number,
+  dedicatedTo: () => string | undefined = () => undefined,
+): TenantShares {
   const bytesOf = new Map<string, number>();
   const count = (tenantId: string, bytes: number): void => {
     const total = (bytesOf.get(tenantId) ?? 0) + bytes;

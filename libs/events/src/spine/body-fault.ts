@@ -28,7 +28,9 @@ export function bodyFault(body: string): string | undefined {
   if (depth > MAX_EVENT_DEPTH) return `the body is nested ${depth} deep, at most ${MAX_EVENT_DEPTH} are read`;
   try {
     const value: unknown = JSON.parse(body);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? undefined : 'the body is not a JSON object';
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? undefined
+      : 'the body is not a JSON object';
   } catch {
     return 'the body is not JSON';
   }

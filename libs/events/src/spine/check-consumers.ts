@@ -15,8 +15,9 @@ export interface ConsumerCheck {
 }
 
 /**
- * Compares, once at boot and beside it, the queues that a process consumes with their declaration, and warns of each difference.
- * It goes on asking while the spine does not answer; nothing is repaired, because a repair could hide who changed it.
+ * Compares, once at boot and beside it, the queues that a process consumes with their declaration, and warns of
+ * each difference. It goes on asking while the spine does not answer; nothing is repaired, because a repair could
+ * hide who changed it.
  */
 export function checkConsumers(deps: {
   process: ConsumerProcess;
@@ -41,7 +42,11 @@ export function checkConsumers(deps: {
         for (const fault of faults) logger.warn({ process, fault }, 'the deployed spine is not as declared');
         return;
       } catch (error) {
-        if (!told) logger.warn({ process, err: error }, 'the deployed spine cannot be compared with its declaration yet; tried again');
+        if (!told)
+          logger.warn(
+            { process, err: error },
+            'the deployed spine cannot be compared with its declaration yet; tried again',
+          );
         told = true;
         await delay(retryMs, undefined, { signal: stopping.signal }).catch(() => undefined);
       }

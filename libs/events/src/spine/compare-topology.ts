@@ -1,4 +1,11 @@
-import { dlqAttributes, queueAttributes, subscriptionAttributes, topicAttributes, type QueueDeclaration, type Topology } from '@sluice/contracts';
+import {
+  dlqAttributes,
+  queueAttributes,
+  subscriptionAttributes,
+  topicAttributes,
+  type QueueDeclaration,
+  type Topology,
+} from '@sluice/contracts';
 import type { Attributes, DeployedTopology } from './describe-deployed.ts';
 
 /** JSON text with sorted keys, so that a re-serialised policy is the same; other text as it is. */
@@ -7,7 +14,11 @@ export function canonicalJson(text: string | undefined): string | undefined {
   const sort = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(sort);
     if (typeof value !== 'object' || value === null) return typeof value === 'number' ? String(value) : value;
-    return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, inner]) => [key, sort(inner)]));
+    return Object.fromEntries(
+      Object.entries(value)
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([key, inner]) => [key, sort(inner)]),
+    );
   };
   return JSON.stringify(sort(JSON.parse(text)));
 }
@@ -37,13 +48,23 @@ export function compareQueue(queue: QueueDeclaration, deployed: DeployedTopology
   const own = subscriptions.filter((subscription) => subscription.topic === queue.topic);
   if (own.length !== 1) out.push(`queue ${queue.name} has ${own.length} subscriptions to ${queue.topic}, declared 1`);
   for (const { attributes } of own) {
-    out.push(...compareAttributes(`subscription of ${queue.name}`, { ...SUBSCRIPTION_DEFAULTS, ...subscriptionAttributes(queue) }, { ...SUBSCRIPTION_DEFAULTS, ...attributes }));
+    out.push(
+      ...compareAttributes(
+        `subscription of ${queue.name}`,
+        { ...SUBSCRIPTION_DEFAULTS, ...subscriptionAttributes(queue) },
+        { ...SUBSCRIPTION_DEFAULTS, ...attributes },
+      ),
+    );
   }
-  for (const other of subscriptions) if (other.topic !== queue.topic) out.push(`queue ${queue.name} is also fed by ${other.topic}`);
+  for (const other of subscriptions)
+    if (other.topic !== queue.topic) out.push(`queue ${queue.name} is also fed by ${other.topic}`);
   return out;
 }
 
-/** Each difference in a sentence; empty when all that is declared is deployed as declared and the topics feed no other queue. */
+/**
+ * Each difference in a sentence; empty when all that is declared is deployed as declared and the topics feed no
+ * other queue.
+ */
 export function compareTopology(declared: Topology, deployed: DeployedTopology): string[] {
   const out: string[] = [];
   for (const topic of declared.topics) {
@@ -53,6 +74,7 @@ export function compareTopology(declared: Topology, deployed: DeployedTopology):
   }
   for (const queue of declared.queues) out.push(...compareQueue(queue, deployed));
   const names = new Set(declared.queues.map((queue) => queue.name));
-  for (const { topic, queue } of deployed.subscriptions) if (!names.has(queue)) out.push(`topic ${topic} feeds queue ${queue}, which is not declared`);
+  for (const { topic, queue } of deployed.subscriptions)
+    if (!names.has(queue)) out.push(`topic ${topic} feeds queue ${queue}, which is not declared`);
   return out;
 }

@@ -7,7 +7,10 @@ import type { SpineClients } from './spine-clients.ts';
 /** A dead letter as it is looked at. */
 export interface DeadLetter {
   readonly message_id: string;
-  /** Why its last delivery failed; null when the queue itself dead-lettered it, for instance while its consumer was killed. */
+  /**
+   * Why its last delivery failed; null when the queue itself dead-lettered it, for instance while its consumer was
+   * killed.
+   */
   readonly reason: string | null;
   /** When it came to the dead-letter queue, where the endpoint tells. */
   readonly sent_at: string | null;
@@ -22,7 +25,12 @@ const SHOWN_CHARACTERS = 4_096;
 const HIDDEN_S = 20;
 
 /** Receives up to `limit` dead letters, gives them to `use`, and shows those again that it did not take. */
-async function look<T>(queue: QueueDeclaration, clients: SpineClients, limit: number, use: (url: string, messages: readonly Message[]) => Promise<{ taken: readonly Message[]; result: T }>): Promise<T> {
+async function look<T>(
+  queue: QueueDeclaration,
+  clients: SpineClients,
+  limit: number,
+  use: (url: string, messages: readonly Message[]) => Promise<{ taken: readonly Message[]; result: T }>,
+): Promise<T> {
   const url = await clients.queueUrl(queue.dlq);
   const found: Message[] = [];
   let taken: readonly Message[] = [];
@@ -63,7 +71,11 @@ export function readDeadLetters(queue: QueueDeclaration, clients: SpineClients, 
 const DISCARD_LOOK = 1_000;
 
 /** Deletes dead letters for good, by their ids; one that is not among the first 1,000 is not found. */
-export function discardDeadLetters(queue: QueueDeclaration, clients: SpineClients, ids: readonly string[]): Promise<{ discarded: number; left: number }> {
+export function discardDeadLetters(
+  queue: QueueDeclaration,
+  clients: SpineClients,
+  ids: readonly string[],
+): Promise<{ discarded: number; left: number }> {
   const wanted = new Set(ids);
   return look(queue, clients, DISCARD_LOOK, async (url, messages) => {
     const taken = messages.filter((message) => wanted.has(message.MessageId ?? ''));
@@ -75,7 +87,9 @@ export function discardDeadLetters(queue: QueueDeclaration, clients: SpineClient
 
 function toDeadLetter(message: Message): DeadLetter {
   const body = message.Body ?? '';
-  const attributes = Object.fromEntries(Object.entries(message.MessageAttributes ?? {}).map(([name, value]) => [name, value.StringValue ?? '']));
+  const attributes = Object.fromEntries(
+    Object.entries(message.MessageAttributes ?? {}).map(([name, value]) => [name, value.StringValue ?? '']),
+  );
   const { [DEAD_LETTER_REASON]: reason = null, ...others } = attributes;
   const sentMs = Number(message.Attributes?.SentTimestamp);
   return {

@@ -14,7 +14,11 @@ export interface DeployedTopology {
   /** Attributes by queue name, dead-letter queues too; a queue that does not exist is absent. */
   readonly queues: Readonly<Record<string, Attributes>>;
   /** By queue name, one per subscription of the declared topics. */
-  readonly subscriptions: readonly { readonly topic: string; readonly queue: string; readonly attributes: Attributes }[];
+  readonly subscriptions: readonly {
+    readonly topic: string;
+    readonly queue: string;
+    readonly attributes: Attributes;
+  }[];
 }
 
 const lastPart = (arn: string): string => arn.slice(arn.lastIndexOf(':') + 1);
@@ -40,7 +44,11 @@ async function queueNow(clients: SpineClients, name: string): Promise<[string, A
   }
 }
 
-async function subscriptionsOf({ sns }: SpineClients, topic: TopicName, place: SpinePlace): Promise<DeployedTopology['subscriptions']> {
+async function subscriptionsOf(
+  { sns }: SpineClients,
+  topic: TopicName,
+  place: SpinePlace,
+): Promise<DeployedTopology['subscriptions']> {
   const found = await listSubscriptions(sns, topicArn(topic, place));
   return Promise.all(
     found.map(async ({ arn, endpoint }) => {
@@ -50,7 +58,10 @@ async function subscriptionsOf({ sns }: SpineClients, topic: TopicName, place: S
   );
 }
 
-/** Reads the deployed counterpart of a declaration. @throws when the endpoint cannot be reached, or does not tell the account. */
+/**
+ * Reads the deployed counterpart of a declaration.
+ * @throws when the endpoint cannot be reached, or does not tell the account.
+ */
 export async function describeDeployed(declared: Topology, clients: SpineClients): Promise<DeployedTopology> {
   const place = await clients.place();
   const topics = (await Promise.all(declared.topics.map((topic) => topicNow(clients, topic.name, place)))).flat();

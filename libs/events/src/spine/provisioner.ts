@@ -1,4 +1,10 @@
-import { CreateTopicCommand, SetSubscriptionAttributesCommand, SetTopicAttributesCommand, SubscribeCommand, UnsubscribeCommand } from '@aws-sdk/client-sns';
+import {
+  CreateTopicCommand,
+  SetSubscriptionAttributesCommand,
+  SetTopicAttributesCommand,
+  SubscribeCommand,
+  UnsubscribeCommand,
+} from '@aws-sdk/client-sns';
 import { CreateQueueCommand, DeleteQueueCommand, SetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import {
   dlqAttributes,
@@ -20,14 +26,19 @@ import { isNoSuchQueue, type SpineClients } from './spine-clients.ts';
 async function ensureTopic({ sns }: SpineClients, topic: TopicDeclaration): Promise<SpinePlace> {
   const { TopicArn } = await sns.send(new CreateTopicCommand({ Name: topic.name }));
   const place = placeOfArn(TopicArn ?? '');
-  if (place === undefined) throw new Error(`SNS gave the topic ${topic.name} the ARN '${TopicArn ?? ''}', which names no account`);
+  if (place === undefined)
+    throw new Error(`SNS gave the topic ${topic.name} the ARN '${TopicArn ?? ''}', which names no account`);
   for (const [AttributeName, AttributeValue] of Object.entries(topicAttributes(topic, place))) {
     await sns.send(new SetTopicAttributesCommand({ TopicArn, AttributeName, AttributeValue }));
   }
   return place;
 }
 
-async function ensureQueue(clients: SpineClients, name: string, attributes: Readonly<Record<string, string>>): Promise<void> {
+async function ensureQueue(
+  clients: SpineClients,
+  name: string,
+  attributes: Readonly<Record<string, string>>,
+): Promise<void> {
   let url: string | undefined;
   try {
     url = await clients.queueUrl(name);
@@ -45,12 +56,22 @@ async function ensureSubscription({ sns }: SpineClients, queue: QueueDeclaration
   const attributes = subscriptionAttributes(queue);
   const existing = (await listSubscriptions(sns, TopicArn)).find((subscription) => subscription.endpoint === Endpoint);
   if (existing === undefined) {
-    await sns.send(new SubscribeCommand({ TopicArn, Protocol: 'sqs', Endpoint, Attributes: { ...attributes }, ReturnSubscriptionArn: true }));
+    await sns.send(
+      new SubscribeCommand({
+        TopicArn,
+        Protocol: 'sqs',
+        Endpoint,
+        Attributes: { ...attributes },
+        ReturnSubscriptionArn: true,
+      }),
+    );
     return;
   }
   // A filter that is no longer declared is emptied: `{}` lets everything through.
   for (const [AttributeName, AttributeValue] of Object.entries({ FilterPolicy: '{}', ...attributes })) {
-    await sns.send(new SetSubscriptionAttributesCommand({ SubscriptionArn: existing.arn, AttributeName, AttributeValue }));
+    await sns.send(
+      new SetSubscriptionAttributesCommand({ SubscriptionArn: existing.arn, AttributeName, AttributeValue }),
+    );
   }
 }
 
@@ -60,16 +81,24 @@ async function provisionAt(queue: QueueDeclaration, clients: SpineClients, place
   await ensureSubscription(clients, queue, place);
 }
 
-/** Creates one declared queue with its dead-letter queue and its subscription; the topic exists. Repeating it changes nothing. */
+/**
+ * Creates one declared queue with its dead-letter queue and its subscription; the topic exists. Repeating it
+ * changes nothing.
+ */
 export async function provisionQueue(queue: QueueDeclaration, clients: SpineClients): Promise<void> {
   await provisionAt(queue, clients, await clients.place());
 }
 
-/** Ends the queue's subscription, so that nothing new arrives; what is in the queue stays. Repeating it changes nothing. */
+/**
+ * Ends the queue's subscription, so that nothing new arrives; what is in the queue stays. Repeating it changes
+ * nothing.
+ */
 export async function unsubscribeQueue(queue: QueueDeclaration, clients: SpineClients): Promise<void> {
   const place = await clients.place();
   const endpoint = queueArn(queue.name, place);
-  const own = (await listSubscriptions(clients.sns, topicArn(queue.topic, place))).filter((subscription) => subscription.endpoint === endpoint);
+  const own = (await listSubscriptions(clients.sns, topicArn(queue.topic, place))).filter(
+    (subscription) => subscription.endpoint === endpoint,
+  );
   for (const { arn } of own) await clients.sns.send(new UnsubscribeCommand({ SubscriptionArn: arn }));
 }
 
@@ -87,8 +116,8 @@ export async function removeQueue(queue: QueueDeclaration, clients: SpineClients
 }
 
 /**
- * Creates what is declared and sets the attributes of what is there already; removes nothing. Repeating it changes nothing.
- * The account is the one that SNS puts into the ARNs of its topics.
+ * Creates what is declared and sets the attributes of what is there already; removes nothing. Repeating it changes
+ * nothing. The account is the one that SNS puts into the ARNs of its topics.
  *
  * @throws the SDK's error when the endpoint cannot be reached or refuses.
  */

@@ -15,7 +15,11 @@ export async function queueDepth(clients: SpineClients, name: string): Promise<{
   const answer = await clients.sqs.send(
     new GetQueueAttributesCommand({
       QueueUrl: await clients.queueUrl(name),
-      AttributeNames: ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible', 'ApproximateNumberOfMessagesDelayed'],
+      AttributeNames: [
+        'ApproximateNumberOfMessages',
+        'ApproximateNumberOfMessagesNotVisible',
+        'ApproximateNumberOfMessagesDelayed',
+      ],
     }),
   );
   const count = (key: string): number => Number((answer.Attributes as Record<string, string> | undefined)?.[key] ?? 0);
@@ -30,7 +34,12 @@ export async function readQueueStates(topology: Topology, clients: SpineClients)
   return Promise.all(
     topology.queues.map(async (queue) => {
       const [own, dead] = await Promise.all([queueDepth(clients, queue.name), queueDepth(clients, queue.dlq)]);
-      return { name: queue.name, waiting: own.waiting, in_flight: own.inFlight, dlq_depth: dead.waiting + dead.inFlight };
+      return {
+        name: queue.name,
+        waiting: own.waiting,
+        in_flight: own.inFlight,
+        dlq_depth: dead.waiting + dead.inFlight,
+      };
     }),
   );
 }

@@ -1,4 +1,10 @@
-import { ListMessageMoveTasksCommand, ReceiveMessageCommand, SendMessageBatchCommand, SendMessageCommand, StartMessageMoveTaskCommand } from '@aws-sdk/client-sqs';
+import {
+  ListMessageMoveTasksCommand,
+  ReceiveMessageCommand,
+  SendMessageBatchCommand,
+  SendMessageCommand,
+  StartMessageMoveTaskCommand,
+} from '@aws-sdk/client-sqs';
 import { buildApp } from 'fauxqs';
 import { DEAD_LETTER_REASON, LOCAL_REGION, TOPOLOGY, type QueueDeclaration } from '@sluice/contracts';
 import { discardDeadLetters, readDeadLetters } from './dead-letters.ts';
@@ -15,7 +21,11 @@ let spine: SpineClients;
 beforeEach(async () => {
   app = buildApp({ logger: false, defaultRegion: LOCAL_REGION });
   const endpoint = await app.listen({ host: '127.0.0.1', port: 0 });
-  spine = createSpineClients({ endpoint, region: LOCAL_REGION, credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });
+  spine = createSpineClients({
+    endpoint,
+    region: LOCAL_REGION,
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  });
   await provisionTopology(TOPOLOGY, spine);
 });
 afterEach(async () => {
@@ -26,7 +36,13 @@ afterEach(async () => {
 async function bury(count: number): Promise<void> {
   const QueueUrl = await spine.queueUrl(audit.dlq);
   for (let n = 0; n < count; n += 1) {
-    await spine.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: JSON.stringify({ n }), MessageAttributes: { type: text('key.created'), n: text(String(n)), [DEAD_LETTER_REASON]: text('no luck') } }));
+    await spine.sqs.send(
+      new SendMessageCommand({
+        QueueUrl,
+        MessageBody: JSON.stringify({ n }),
+        MessageAttributes: { type: text('key.created'), n: text(String(n)), [DEAD_LETTER_REASON]: text('no luck') },
+      }),
+    );
   }
 }
 
@@ -35,16 +51,34 @@ async function taken(): Promise<{ body: string; attributes: string[] }[]> {
   const QueueUrl = await spine.queueUrl(audit.name);
   const out: { body: string; attributes: string[] }[] = [];
   for (;;) {
-    const { Messages = [] } = await spine.sqs.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 0, MessageAttributeNames: ['All'] }));
+    const { Messages = [] } = await spine.sqs.send(
+      new ReceiveMessageCommand({
+        QueueUrl,
+        MaxNumberOfMessages: 10,
+        WaitTimeSeconds: 0,
+        MessageAttributeNames: ['All'],
+      }),
+    );
     if (Messages.length === 0) return out;
-    out.push(...Messages.map((message) => ({ body: message.Body ?? '', attributes: Object.entries(message.MessageAttributes ?? {}).map(([name, value]) => `${name}=${value.StringValue}`).sort() })));
+    out.push(
+      ...Messages.map((message) => ({
+        body: message.Body ?? '',
+        attributes: Object.entries(message.MessageAttributes ?? {})
+          .map(([name, value]) => `${name}=${value.StringValue}`)
+          .sort(),
+      })),
+    );
   }
 }
 
 /** The same clients, with `before` asked about each command; what it returns is the answer. */
 function intercepted(before: (command: object) => Promise<object> | undefined): SpineClients {
   const sqs = new Proxy(spine.sqs, {
-    get: (target, name) => (name === 'send' ? (command: object, ...rest: unknown[]) => before(command) ?? Reflect.apply(target.send, target, [command, ...rest]) : Reflect.get(target, name)),
+    get: (target, name) =>
+      name === 'send'
+        ? (command: object, ...rest: unknown[]) =>
+            before(command) ?? Reflect.apply(target.send, target, [command, ...rest])
+        : Reflect.get(target, name),
   });
   return { ...spine, sqs };
 }
@@ -54,7 +88,9 @@ describe('redrive', () => {
     await bury(23);
     expect(await redrive(audit, spine)).toEqual({ moved: 23, left: 0, refused: 0, native: false, finished: true });
     const back = await taken();
-    expect(back.map(({ body }) => (JSON.parse(body) as { n: number }).n).sort((a, b) => a - b)).toEqual(Array.from({ length: 23 }, (_, n) => n));
+    expect(back.map(({ body }) => (JSON.parse(body) as { n: number }).n).sort((a, b) => a - b)).toEqual(
+      Array.from({ length: 23 }, (_, n) => n),
+    );
     expect(back[0]?.attributes).toHaveLength(2);
     expect(back.every(({ attributes }) => attributes.includes('type=key.created'))).toBe(true);
   });
@@ -76,7 +112,12 @@ describe('redrive', () => {
       }
       return undefined;
     });
-    expect(await redrive(audit, crashing)).toMatchObject({ moved: 0, left: 5, finished: false, fault: 'the process died' });
+    expect(await redrive(audit, crashing)).toMatchObject({
+      moved: 0,
+      left: 5,
+      finished: false,
+      fault: 'the process died',
+    });
     expect(new Set((await taken()).map(({ body }) => body)).size).toBe(5);
     expect(await queueDepth(spine, audit.dlq)).toEqual({ waiting: 0, inFlight: 5 });
   });
@@ -89,7 +130,9 @@ describe('redrive', () => {
         const entries = command.input.Entries ?? [];
         if (entries.some((entry) => entry.MessageBody === '{"n":3}')) return Promise.resolve({ Successful: [] });
       }
-      return command instanceof SendMessageCommand && command.input.MessageBody === '{"n":3}' ? Promise.reject(refusal) : undefined;
+      return command instanceof SendMessageCommand && command.input.MessageBody === '{"n":3}'
+        ? Promise.reject(refusal)
+        : undefined;
     });
     expect(await redrive(audit, picky)).toMatchObject({ moved: 11, left: 1, refused: 1, finished: true });
     expect(await queueDepth(spine, audit.dlq)).toEqual({ waiting: 1, inFlight: 0 });
@@ -99,7 +142,14 @@ describe('redrive', () => {
   it('brings back JSON that holds characters which a direct send refuses, with the same meaning', async () => {
     const body = JSON.stringify({ name: 'Büro 🚀' });
     await bury(1);
-    const carrying = intercepted((command) => (command instanceof ReceiveMessageCommand ? spine.sqs.send(command).then((answer) => ({ ...answer, Messages: answer.Messages?.map((message) => ({ ...message, Body: body })) })) : undefined));
+    const carrying = intercepted((command) =>
+      command instanceof ReceiveMessageCommand
+        ? spine.sqs.send(command).then((answer) => ({
+            ...answer,
+            Messages: answer.Messages?.map((message) => ({ ...message, Body: body })),
+          }))
+        : undefined,
+    );
     expect(await redrive(audit, carrying)).toMatchObject({ moved: 1, refused: 0 });
     expect((await taken()).map((message) => JSON.parse(message.body))).toEqual([{ name: 'Büro 🚀' }]);
   });
@@ -115,12 +165,24 @@ describe('redrive', () => {
       }
       if (!(command instanceof ListMessageMoveTasksCommand)) return undefined;
       looks += 1;
-      return Promise.resolve({ Results: [{ Status: looks < 3 ? 'RUNNING' : 'COMPLETED', ApproximateNumberOfMessagesMoved: looks }] });
+      return Promise.resolve({
+        Results: [{ Status: looks < 3 ? 'RUNNING' : 'COMPLETED', ApproximateNumberOfMessagesMoved: looks }],
+      });
     });
     expect(await redrive(audit, native, { pollMs: 1 })).toMatchObject({ native: true, moved: 3, finished: true });
-    expect(started).toEqual([{ SourceArn: 'arn:aws:sqs:eu-central-1:000000000000:audit-dlq', DestinationArn: 'arn:aws:sqs:eu-central-1:000000000000:audit' }]);
+    expect(started).toEqual([
+      {
+        SourceArn: 'arn:aws:sqs:eu-central-1:000000000000:audit-dlq',
+        DestinationArn: 'arn:aws:sqs:eu-central-1:000000000000:audit',
+      },
+    ]);
     looks = 0;
-    expect(await redrive(audit, native, { pollMs: 1, timeoutMs: 0 })).toMatchObject({ native: true, moved: 1, left: 2, finished: false });
+    expect(await redrive(audit, native, { pollMs: 1, timeoutMs: 0 })).toMatchObject({
+      native: true,
+      moved: 1,
+      left: 2,
+      finished: false,
+    });
   });
 
   it('refuses where the queue does not exist', async () => {
@@ -142,6 +204,8 @@ describe('looking at dead letters', () => {
     await bury(5);
     const ids = (await readDeadLetters(audit, spine, 5)).map((letter) => letter.message_id);
     expect(await discardDeadLetters(audit, spine, [ids[1] ?? '', 'unknown'])).toEqual({ discarded: 1, left: 4 });
-    expect((await readDeadLetters(audit, spine, 10)).map((letter) => letter.message_id).sort()).toEqual(ids.filter((_, n) => n !== 1).sort());
+    expect((await readDeadLetters(audit, spine, 10)).map((letter) => letter.message_id).sort()).toEqual(
+      ids.filter((_, n) => n !== 1).sort(),
+    );
   });
 });

@@ -1,4 +1,11 @@
-import { ListMessageMoveTasksCommand, ReceiveMessageCommand, SendMessageBatchCommand, SendMessageCommand, StartMessageMoveTaskCommand, type Message } from '@aws-sdk/client-sqs';
+import {
+  ListMessageMoveTasksCommand,
+  ReceiveMessageCommand,
+  SendMessageBatchCommand,
+  SendMessageCommand,
+  StartMessageMoveTaskCommand,
+  type Message,
+} from '@aws-sdk/client-sqs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DEAD_LETTER_REASON, queueArn, systemClock, type Clock, type QueueDeclaration } from '@sluice/contracts';
 import { queueDepth } from './queue-states.ts';
@@ -41,16 +48,23 @@ const BATCH_BYTES = 240 * 1024;
 const HIDDEN_S = 30;
 
 const nameOf = (error: unknown): string => (error instanceof Error ? error.name : '');
-const textOf = (error: unknown): string => (error instanceof Error && error.message !== '' ? error.message : nameOf(error));
+const textOf = (error: unknown): string =>
+  error instanceof Error && error.message !== '' ? error.message : nameOf(error);
 
 /**
- * Moves what is in the dead-letter queue back to its source, by SQS's own task where the endpoint has it. Without it each
- * message is sent before it is deleted, so that a crash in between delivers it twice and never loses it. By hand at most what was
- * there at the beginning is moved, so that a message that fails again does not go round for ever.
+ * Moves what is in the dead-letter queue back to its source, by SQS's own task where the endpoint has it. Without
+ * it each message is sent before it is deleted, so that a crash in between delivers it twice and never loses it. By
+ * hand at most what was there at the beginning is moved, so that a message that fails again does not go round for
+ * ever.
  *
- * @throws the SDK's error when the endpoint does not answer or refuses at the beginning; later ones are the result's `fault`.
+ * @throws the SDK's error when the endpoint does not answer or refuses at the beginning; later ones are the
+ * result's `fault`.
  */
-export async function redrive(queue: QueueDeclaration, clients: SpineClients, options: RedriveOptions = {}): Promise<RedriveResult> {
+export async function redrive(
+  queue: QueueDeclaration,
+  clients: SpineClients,
+  options: RedriveOptions = {},
+): Promise<RedriveResult> {
   const { clock = systemClock, maxMessages = 10_000, timeoutMs = 20_000, pollMs = 250 } = options;
   const bounds: Bounds = { clock, pollMs, until: clock.monotonic() + timeoutMs };
   const { waiting, inFlight } = await queueDepth(clients, queue.dlq);
@@ -78,7 +92,11 @@ async function startNative(queue: QueueDeclaration, { sqs, place: placeOf }: Spi
   }
 }
 
-async function followNative(queue: QueueDeclaration, clients: SpineClients, { clock, until, pollMs }: Bounds): Promise<RedriveResult> {
+async function followNative(
+  queue: QueueDeclaration,
+  clients: SpineClients,
+  { clock, until, pollMs }: Bounds,
+): Promise<RedriveResult> {
   const SourceArn = queueArn(queue.dlq, await clients.place());
   for (;;) {
     const { Results = [] } = await clients.sqs.send(new ListMessageMoveTasksCommand({ SourceArn, MaxResults: 1 }));
@@ -99,7 +117,13 @@ async function followNative(queue: QueueDeclaration, clients: SpineClients, { cl
   }
 }
 
-async function moveByHand(queue: QueueDeclaration, clients: SpineClients, atMost: number, more: boolean, { clock, until }: Bounds): Promise<RedriveResult> {
+async function moveByHand(
+  queue: QueueDeclaration,
+  clients: SpineClients,
+  atMost: number,
+  more: boolean,
+  { clock, until }: Bounds,
+): Promise<RedriveResult> {
   const from = await clients.queueUrl(queue.dlq);
   const to = await clients.queueUrl(queue.name);
   const kept: Message[] = [];
@@ -109,7 +133,13 @@ async function moveByHand(queue: QueueDeclaration, clients: SpineClients, atMost
   try {
     while (moved + kept.length < atMost && !(late = clock.monotonic() >= until)) {
       const answer = await clients.sqs.send(
-        new ReceiveMessageCommand({ QueueUrl: from, MaxNumberOfMessages: Math.min(10, atMost - moved - kept.length), WaitTimeSeconds: 0, MessageAttributeNames: ['All'], VisibilityTimeout: HIDDEN_S }),
+        new ReceiveMessageCommand({
+          QueueUrl: from,
+          MaxNumberOfMessages: Math.min(10, atMost - moved - kept.length),
+          WaitTimeSeconds: 0,
+          MessageAttributeNames: ['All'],
+          VisibilityTimeout: HIDDEN_S,
+        }),
       );
       const messages = answer.Messages ?? [];
       if (messages.length === 0) break;
@@ -122,23 +152,48 @@ async function moveByHand(queue: QueueDeclaration, clients: SpineClients, atMost
   } catch (error) {
     fault = textOf(error);
   }
-  const left = await queueDepth(clients, queue.dlq).then(({ waiting, inFlight }) => waiting + inFlight, () => Math.max(0, atMost - moved));
-  return { moved, left, refused: kept.length, native: false, finished: !late && !more && fault === undefined, ...(fault !== undefined && { fault }) };
+  const left = await queueDepth(clients, queue.dlq).then(
+    ({ waiting, inFlight }) => waiting + inFlight,
+    () => Math.max(0, atMost - moved),
+  );
+  return {
+    moved,
+    left,
+    refused: kept.length,
+    native: false,
+    finished: !late && !more && fault === undefined,
+    ...(fault !== undefined && { fault }),
+  };
 }
 
-/** Sends messages to a queue with their attributes, but for the reason of their death; resolves with those that it took. */
+/**
+ * Sends messages to a queue with their attributes, but for the reason of their death; resolves with those that it
+ * took.
+ */
 async function sendBack(clients: SpineClients, url: string, messages: readonly Message[]): Promise<Message[]> {
-  const entries = messages.map((message, index) => ({ Id: String(index), MessageBody: message.Body, MessageAttributes: withoutReason(message) }));
+  const entries = messages.map((message, index) => ({
+    Id: String(index),
+    MessageBody: message.Body,
+    MessageAttributes: withoutReason(message),
+  }));
   const bytes = entries.reduce((sum, entry) => sum + Buffer.byteLength(JSON.stringify(entry)), 0);
   const taken = new Set<number>();
   if (bytes <= BATCH_BYTES) {
-    const { Successful = [] } = await clients.sqs.send(new SendMessageBatchCommand({ QueueUrl: url, Entries: entries }));
+    const { Successful = [] } = await clients.sqs.send(
+      new SendMessageBatchCommand({ QueueUrl: url, Entries: entries }),
+    );
     for (const { Id } of Successful) taken.add(Number(Id));
   }
   for (const [index, entry] of entries.entries()) {
     if (taken.has(index)) continue;
     try {
-      await clients.sqs.send(new SendMessageCommand({ QueueUrl: url, MessageBody: asciiJson(entry.MessageBody), MessageAttributes: entry.MessageAttributes }));
+      await clients.sqs.send(
+        new SendMessageCommand({
+          QueueUrl: url,
+          MessageBody: asciiJson(entry.MessageBody),
+          MessageAttributes: entry.MessageAttributes,
+        }),
+      );
       taken.add(index);
     } catch (error) {
       if (!isRefusal(error)) throw error;
@@ -149,7 +204,12 @@ async function sendBack(clients: SpineClients, url: string, messages: readonly M
 
 /** True when SQS answered and does not take the message; anything else is an outage. */
 function isRefusal(error: unknown): boolean {
-  return typeof error === 'object' && error !== null && Reflect.get(error, '$fault') === 'client' && /Invalid|Missing|TooLong|Unsupported/.test(nameOf(error));
+  return (
+    typeof error === 'object' &&
+    error !== null &&
+    Reflect.get(error, '$fault') === 'client' &&
+    /Invalid|Missing|TooLong|Unsupported/.test(nameOf(error))
+  );
 }
 
 function withoutReason({ MessageAttributes = {} }: Message): Message['MessageAttributes'] {
@@ -157,8 +217,9 @@ function withoutReason({ MessageAttributes = {} }: Message): Message['MessageAtt
 }
 
 /**
- * The same JSON with every character beyond ASCII escaped. Some endpoints refuse in a direct send what a topic has brought
- * (emoji, for one); in JSON such characters stand in strings only, where the escape means the same. Other text is left.
+ * The same JSON with every character beyond ASCII escaped. Some endpoints refuse in a direct send what a topic has
+ * brought (emoji, for one); in JSON such characters stand in strings only, where the escape means the same. Other
+ * text is left.
  */
 function asciiJson(body: string | undefined): string | undefined {
   if (body === undefined) return undefined;

@@ -12,7 +12,10 @@ const PARALLEL = 4;
 const utf8 = (text: string): number => Buffer.byteLength(text);
 
 function sizeOf(event: OutgoingEvent): number {
-  return Object.entries(event.attributes).reduce((sum, [name, value]) => sum + utf8(name) + utf8(value) + 6, utf8(event.body));
+  return Object.entries(event.attributes).reduce(
+    (sum, [name, value]) => sum + utf8(name) + utf8(value) + 6,
+    utf8(event.body),
+  );
 }
 
 /** Splits by topic, count and bytes, keeping order. An event that is too large by itself gets a batch of its own. */
@@ -38,7 +41,9 @@ function entryOf(event: OutgoingEvent, index: number): PublishBatchRequestEntry 
   return {
     Id: String(index),
     Message: event.body,
-    MessageAttributes: Object.fromEntries(attributes.map(([name, value]) => [name, { DataType: 'String', StringValue: value }])),
+    MessageAttributes: Object.fromEntries(
+      attributes.map(([name, value]) => [name, { DataType: 'String', StringValue: value }]),
+    ),
   };
 }
 
@@ -47,14 +52,23 @@ export interface SnsPublisherDeps {
   readonly logger?: SpineLogger;
 }
 
-/** Publishes usage, audit and anomaly events. It never throws: what SNS refused or could not be reached for comes back by id. */
+/**
+ * Publishes usage, audit and anomaly events. It never throws: what SNS refused or could not be reached for comes
+ * back by id.
+ */
 export function createSnsPublisher({ spine, logger }: SnsPublisherDeps): EventPublisher {
   const sendBatch = async (batch: readonly OutgoingEvent[]): Promise<string[]> => {
     const topic = (batch[0] as OutgoingEvent).topic;
     try {
-      const answer = await spine.sns.send(new PublishBatchCommand({ TopicArn: topicArn(topic, await spine.place()), PublishBatchRequestEntries: batch.map(entryOf) }));
+      const answer = await spine.sns.send(
+        new PublishBatchCommand({
+          TopicArn: topicArn(topic, await spine.place()),
+          PublishBatchRequestEntries: batch.map(entryOf),
+        }),
+      );
       const failed = answer.Failed ?? [];
-      if (failed.length > 0) logger?.warn({ topic, failed: failed.length, code: failed[0]?.Code }, 'SNS refused a part of a batch');
+      if (failed.length > 0)
+        logger?.warn({ topic, failed: failed.length, code: failed[0]?.Code }, 'SNS refused a part of a batch');
       return failed.map((entry) => (batch[Number(entry.Id)] as OutgoingEvent).id);
     } catch (error) {
       logger?.warn({ topic, err: error }, 'a batch could not be published');

@@ -28,7 +28,8 @@ export interface SpineClients {
 const WITNESS_QUEUE = 'metering';
 
 /** Whether SQS says that there is no such queue; its name for that differs between protocols and emulators. */
-export const isNoSuchQueue = (error: unknown): boolean => error instanceof Error && /NonExistentQueue|QueueDoesNotExist/.test(error.name);
+export const isNoSuchQueue = (error: unknown): boolean =>
+  error instanceof Error && /NonExistentQueue|QueueDoesNotExist/.test(error.name);
 
 /** @throws TypeError for an account that is not 12 digits: ARNs made of it would name nothing. */
 function checkAccount(account: string): string {
@@ -61,9 +62,14 @@ export function createSpineClients(options: SpineClientOptions): SpineClients {
   };
 
   const askPlace = async (): Promise<SpinePlace> => {
-    const answer = await sqs.send(new GetQueueAttributesCommand({ QueueUrl: await queueUrl(WITNESS_QUEUE), AttributeNames: ['QueueArn'] }));
+    const answer = await sqs.send(
+      new GetQueueAttributesCommand({ QueueUrl: await queueUrl(WITNESS_QUEUE), AttributeNames: ['QueueArn'] }),
+    );
     const told = placeOfArn(answer.Attributes?.QueueArn ?? '');
-    if (told === undefined) throw new Error(`SQS does not tell the account: the ARN of the queue ${WITNESS_QUEUE} is '${answer.Attributes?.QueueArn ?? ''}'. Set AWS_ACCOUNT_ID.`);
+    if (told === undefined)
+      throw new Error(
+        `SQS does not tell the account: the ARN of the queue ${WITNESS_QUEUE} is '${answer.Attributes?.QueueArn ?? ''}'. Set AWS_ACCOUNT_ID.`,
+      );
     return { region, account: told.account };
   };
 

@@ -1,5 +1,11 @@
 import { buildApp } from 'fauxqs';
-import { LOCAL_REGION, TOPOLOGY, type IncomingEvent, type OutgoingEvent, type QueueDeclaration } from '@sluice/contracts';
+import {
+  LOCAL_REGION,
+  TOPOLOGY,
+  type IncomingEvent,
+  type OutgoingEvent,
+  type QueueDeclaration,
+} from '@sluice/contracts';
 import { readDeadLetters } from './dead-letters.ts';
 import { provisionTopology } from './provisioner.ts';
 import { readQueueStates } from './queue-states.ts';
@@ -25,13 +31,22 @@ async function until(what: () => Promise<boolean> | boolean): Promise<void> {
 describe('the spine on an emulator', () => {
   let app: ReturnType<typeof buildApp>;
   let spine: SpineClients;
-  const event = (id: string, topic: OutgoingEvent['topic'], attributes: Record<string, string>): OutgoingEvent => ({ id, topic, body: JSON.stringify({ id }), attributes });
+  const event = (id: string, topic: OutgoingEvent['topic'], attributes: Record<string, string>): OutgoingEvent => ({
+    id,
+    topic,
+    body: JSON.stringify({ id }),
+    attributes,
+  });
   const state = async (name: string) => (await readQueueStates(TOPOLOGY, spine)).find((queue) => queue.name === name);
 
   beforeEach(async () => {
     app = buildApp({ logger: false, defaultRegion: LOCAL_REGION });
     const endpoint = await app.listen({ host: '127.0.0.1', port: 0 });
-    spine = createSpineClients({ endpoint, region: LOCAL_REGION, credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });
+    spine = createSpineClients({
+      endpoint,
+      region: LOCAL_REGION,
+      credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    });
     await provisionTopology(TOPOLOGY, spine);
   });
   afterEach(async () => {
@@ -40,14 +55,16 @@ describe('the spine on an emulator', () => {
   });
 
   it('delivers a usage event to every consumer queue of its topic', async () => {
-    const many = Array.from({ length: 23 }, (_, n) => event(`u-${n}`, 'usage-events', { type: 'call.settled', tenant_id: 'globex' }));
+    const many = Array.from({ length: 23 }, (_, n) =>
+      event(`u-${n}`, 'usage-events', { type: 'call.settled', tenant_id: 'globex' }),
+    );
     expect(await createSnsPublisher({ spine }).publish(many)).toEqual([]);
     expect(await state('metering')).toMatchObject({ waiting: 23, in_flight: 0, dlq_depth: 0 });
     expect(await state('router-usage')).toMatchObject({ waiting: 23 });
     expect(await state('audit')).toMatchObject({ waiting: 0 });
   });
 
-  it('puts only acme\'s audit events into acme\'s export, and only throttling into the router\'s anomalies', async () => {
+  it("puts only acme's audit events into acme's export, and only throttling into the router's anomalies", async () => {
     await createSnsPublisher({ spine }).publish([
       event('a', 'audit-events', { type: 'key.created', tenant_id: 'acme' }),
       event('b', 'audit-events', { type: 'key.created', tenant_id: 'globex' }),
@@ -64,12 +81,22 @@ describe('the spine on an emulator', () => {
 
   it('hands raw bodies and attributes to the handler and deletes what it handled', async () => {
     const seen: IncomingEvent[] = [];
-    const consumer = createSqsConsumer({ spine, queue: declared('metering'), handler: async (batch) => (seen.push(...batch), { failed: new Map() }) });
+    const consumer = createSqsConsumer({
+      spine,
+      queue: declared('metering'),
+      handler: async (batch) => (seen.push(...batch), { failed: new Map() }),
+    });
     consumer.start();
-    await createSnsPublisher({ spine }).publish([event('u', 'usage-events', { type: 'call.settled', tenant_id: 'acme' })]);
+    await createSnsPublisher({ spine }).publish([
+      event('u', 'usage-events', { type: 'call.settled', tenant_id: 'acme' }),
+    ]);
     await until(() => consumer.state.handled === 1);
     await consumer.stop();
-    expect(seen[0]).toMatchObject({ body: '{"id":"u"}', attributes: { type: 'call.settled', tenant_id: 'acme' }, receiveCount: 1 });
+    expect(seen[0]).toMatchObject({
+      body: '{"id":"u"}',
+      attributes: { type: 'call.settled', tenant_id: 'acme' },
+      receiveCount: 1,
+    });
     expect(await state('metering')).toMatchObject({ waiting: 0, in_flight: 0 });
   });
 
@@ -91,13 +118,23 @@ describe('the spine on an emulator', () => {
       },
     });
     consumer.start();
-    await createSnsPublisher({ spine }).publish(['good', 'poison'].map((id) => event(id, 'usage-events', { type: 'call.settled' })));
+    await createSnsPublisher({ spine }).publish(
+      ['good', 'poison'].map((id) => event(id, 'usage-events', { type: 'call.settled' })),
+    );
     await until(async () => (await state('metering'))?.dlq_depth === 1);
     expect(receives).toEqual([1, 2, 3]);
     expect(handled).toEqual(['good']);
     expect(consumer.state).toMatchObject({ handled: 1, failed: 3, deadLettered: 1, lastError: 'poisoned' });
-    expect(await readDeadLetters(declared('metering'), spine, 10)).toMatchObject([{ body: '{"id":"poison"}', reason: 'poisoned', attributes: { type: 'call.settled' } }]);
-    expect(await redrive(declared('metering'), spine)).toEqual({ moved: 1, left: 0, refused: 0, native: false, finished: true });
+    expect(await readDeadLetters(declared('metering'), spine, 10)).toMatchObject([
+      { body: '{"id":"poison"}', reason: 'poisoned', attributes: { type: 'call.settled' } },
+    ]);
+    expect(await redrive(declared('metering'), spine)).toEqual({
+      moved: 1,
+      left: 0,
+      refused: 0,
+      native: false,
+      finished: true,
+    });
     await until(() => handled.includes('poison'));
     await consumer.stop();
     expect(await state('metering')).toMatchObject({ waiting: 0, in_flight: 0, dlq_depth: 0 });
@@ -131,9 +168,15 @@ describe('the spine on an emulator', () => {
 
   it('fails a body that is not JSON without the handler, and everything while broken', async () => {
     let calls = 0;
-    const consumer = createSqsConsumer({ spine, queue: declared('audit'), handler: async () => ((calls += 1), { failed: new Map() }) });
+    const consumer = createSqsConsumer({
+      spine,
+      queue: declared('audit'),
+      handler: async () => ((calls += 1), { failed: new Map() }),
+    });
     consumer.start();
-    await createSnsPublisher({ spine }).publish([{ id: 'x', topic: 'audit-events', body: '{not json', attributes: {} }]);
+    await createSnsPublisher({ spine }).publish([
+      { id: 'x', topic: 'audit-events', body: '{not json', attributes: {} },
+    ]);
     await until(() => consumer.state.failed >= 1);
     consumer.setBroken(true);
     await createSnsPublisher({ spine }).publish([event('y', 'audit-events', {})]);
@@ -148,10 +191,18 @@ describe('the spine on an emulator', () => {
   it('gives refused ids back instead of throwing when SNS is away, and a consumer waits for SQS to come back', async () => {
     const url = new URL(await spine.sqs.config.endpoint!().then((end) => `http://${end.hostname}:${end.port}`));
     await app.close();
-    const consumer = createSqsConsumer({ spine, queue: declared('metering'), outageBackoffMs: 20, handler: async () => ({ failed: new Map() }) });
+    const consumer = createSqsConsumer({
+      spine,
+      queue: declared('metering'),
+      outageBackoffMs: 20,
+      handler: async () => ({ failed: new Map() }),
+    });
     consumer.start();
     const publisher = createSnsPublisher({ spine });
-    expect(await publisher.publish([event('a', 'usage-events', {}), event('b', 'audit-events', {})])).toEqual(['a', 'b']);
+    expect(await publisher.publish([event('a', 'usage-events', {}), event('b', 'audit-events', {})])).toEqual([
+      'a',
+      'b',
+    ]);
     await until(() => consumer.state.lastError !== undefined);
     app = buildApp({ logger: false, defaultRegion: LOCAL_REGION });
     await app.listen({ host: '127.0.0.1', port: Number(url.port) });

@@ -1,4 +1,9 @@
-import { DeleteMessageBatchCommand, ReceiveMessageCommand, SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import {
+  DeleteMessageBatchCommand,
+  ReceiveMessageCommand,
+  SendMessageCommand,
+  type SQSClient,
+} from '@aws-sdk/client-sqs';
 import { TOPOLOGY, type QueueDeclaration } from '@sluice/contracts';
 import { createSqsConsumer, type ConsumedBatch } from './sqs-consumer.ts';
 
@@ -20,7 +25,9 @@ function backlogOf(count: number, receiveCount = 1) {
     if (!(command instanceof ReceiveMessageCommand)) return {};
     const some = Math.min(10, count - queue.received);
     if (some === 0) {
-      await new Promise((_resolve, reject) => options.abortSignal?.addEventListener('abort', () => reject(new Error('aborted'))));
+      await new Promise((_resolve, reject) =>
+        options.abortSignal?.addEventListener('abort', () => reject(new Error('aborted'))),
+      );
     }
     const Messages = Array.from({ length: some }, (_, n) => ({
       MessageId: `m-${queue.received + n}`,
@@ -62,7 +69,13 @@ describe('a consumer', () => {
     const consumer = createSqsConsumer({
       spine,
       queue: metering,
-      handler: async (batch) => ({ failed: new Map(batch.filter((event) => event.messageId.endsWith('3')).map((event) => [event.messageId, `bad\u0000 ${'y'.repeat(900)} 🚀`])) }),
+      handler: async (batch) => ({
+        failed: new Map(
+          batch
+            .filter((event) => event.messageId.endsWith('3'))
+            .map((event) => [event.messageId, `bad\u0000 ${'y'.repeat(900)} 🚀`]),
+        ),
+      }),
       onBatch: (batch) => batches.push(batch),
     });
     consumer.start();
@@ -70,7 +83,10 @@ describe('a consumer', () => {
     await consumer.stop();
     expect(batches).toMatchObject([{ received: 10, failed: 1, deadLettered: 1 }]);
     const reason = queue.sent[0]?.input.MessageAttributes?.['sluice_dead_letter_reason']?.StringValue;
-    expect(queue.sent[0]?.input).toMatchObject({ QueueUrl: 'metering-dlq', MessageBody: expect.stringContaining('"n":3') });
+    expect(queue.sent[0]?.input).toMatchObject({
+      QueueUrl: 'metering-dlq',
+      MessageBody: expect.stringContaining('"n":3'),
+    });
     expect(reason).toMatch(/^bad\? y{495}$/);
   });
 });

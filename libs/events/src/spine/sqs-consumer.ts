@@ -20,8 +20,8 @@ export interface SqsConsumerOptions {
   readonly handler: EventHandler;
   readonly logger?: SpineLogger;
   /**
-   * Whether what the handler needs (its database) answers. Asked before the first receive and after each failure: while it says no,
-   * nothing is received, so that an outage does not use up the receives of good messages.
+   * Whether what the handler needs (its database) answers. Asked before the first receive and after each failure:
+   * while it says no, nothing is received, so that an outage does not use up the receives of good messages.
    */
   readonly ready?: () => Promise<boolean>;
   /** Receive loops side by side; 1 when absent. More than one gives up order. */
@@ -42,21 +42,30 @@ function toEvent(message: Message): IncomingEvent {
   return {
     messageId: message.MessageId ?? '',
     body: message.Body ?? '',
-    attributes: Object.fromEntries(Object.entries(message.MessageAttributes ?? {}).map(([name, value]) => [name, value.StringValue ?? ''])),
+    attributes: Object.fromEntries(
+      Object.entries(message.MessageAttributes ?? {}).map(([name, value]) => [name, value.StringValue ?? '']),
+    ),
     receiveCount: Number(message.Attributes?.ApproximateReceiveCount ?? 1),
   };
 }
 
 /**
- * Consumes one queue: long polls of ten, one batch at a time in each loop, so memory does not grow with the backlog. Handled
- * messages are deleted, failed ones come back after 1 s, then 3 s, and are dead-lettered with the reason after the declared
- * receives. A body that is too large, too deep or no JSON object fails without reaching the handler.
+ * Consumes one queue: long polls of ten, one batch at a time in each loop, so memory does not grow with the
+ * backlog. Handled messages are deleted, failed ones come back after 1 s, then 3 s, and are dead-lettered with the
+ * reason after the declared receives. A body that is too large, too deep or no JSON object fails without reaching
+ * the handler.
  */
 export function createSqsConsumer(options: SqsConsumerOptions): EventConsumer {
   const { spine, queue, logger } = options;
   const handlerTimeoutMs = options.handlerTimeoutMs ?? Math.max(1000, (queue.visibilityTimeoutS - 5) * 1000);
   const firstBackoffMs = options.outageBackoffMs ?? 250;
-  const state: { -readonly [K in keyof EventConsumer['state']]: EventConsumer['state'][K] } = { broken: false, handled: 0, failed: 0, deadLettered: 0, lastError: undefined };
+  const state: { -readonly [K in keyof EventConsumer['state']]: EventConsumer['state'][K] } = {
+    broken: false,
+    handled: 0,
+    failed: 0,
+    deadLettered: 0,
+    lastError: undefined,
+  };
   let loops: Promise<void>[] = [];
   let stopping = new AbortController();
 
@@ -89,7 +98,8 @@ export function createSqsConsumer(options: SqsConsumerOptions): EventConsumer {
 
   /** Waits until the handler can work; false when stopped before. */
   const becomeReady = async (): Promise<boolean> => {
-    while (options.ready !== undefined && !stopping.signal.aborted && !(await options.ready())) await pause(READY_PAUSE_MS);
+    while (options.ready !== undefined && !stopping.signal.aborted && !(await options.ready()))
+      await pause(READY_PAUSE_MS);
     return !stopping.signal.aborted;
   };
 
@@ -105,13 +115,21 @@ export function createSqsConsumer(options: SqsConsumerOptions): EventConsumer {
     let deadLettered = 0;
     if (failed.size > 0) {
       state.lastError = failed.values().next().value;
-      logger?.warn({ queue: queue.name, failed: failed.size, reason: state.lastError }, 'messages failed; delivered again or dead-lettered');
+      logger?.warn(
+        { queue: queue.name, failed: failed.size, reason: state.lastError },
+        'messages failed; delivered again or dead-lettered',
+      );
     }
     try {
       deadLettered = await settleMessages(spine, queue, url, messages, failed);
       state.deadLettered += deadLettered;
     } finally {
-      options.onBatch?.({ received: messages.length, failed: failed.size, deadLettered, durationMs: performance.now() - startedMs });
+      options.onBatch?.({
+        received: messages.length,
+        failed: failed.size,
+        deadLettered,
+        durationMs: performance.now() - startedMs,
+      });
     }
     return failed.size === 0;
   };

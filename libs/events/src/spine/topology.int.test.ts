@@ -1,6 +1,16 @@
 import { SetSubscriptionAttributesCommand } from '@aws-sdk/client-sns';
 import { SetQueueAttributesCommand } from '@aws-sdk/client-sqs';
-import { declaredQueue, declareTopology, exportQueue, LOCAL_ACCOUNT, LOCAL_REGION, RETRY_BUDGET, topicArn, TOPOLOGY, type Topology } from '@sluice/contracts';
+import {
+  declaredQueue,
+  declareTopology,
+  exportQueue,
+  LOCAL_ACCOUNT,
+  LOCAL_REGION,
+  RETRY_BUDGET,
+  topicArn,
+  TOPOLOGY,
+  type Topology,
+} from '@sluice/contracts';
 import { eventually } from '@sluice/testing';
 import { buildApp } from 'fauxqs';
 import { checkConsumers } from './check-consumers.ts';
@@ -15,7 +25,8 @@ import { createSpineClients, type SpineClients } from './spine-clients.ts';
 
 const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
 const CONTROL_PLANE = ['metering', 'audit', 'anomaly'];
-const claims = (queues: readonly string[], budget = RETRY_BUDGET) => queues.map((queue) => ({ queue, retry_budget: budget }));
+const claims = (queues: readonly string[], budget = RETRY_BUDGET) =>
+  queues.map((queue) => ({ queue, retry_budget: budget }));
 
 let app: ReturnType<typeof buildApp>;
 let spine: SpineClients;
@@ -37,12 +48,22 @@ async function setQueue(name: string, Attributes: Record<string, string>): Promi
 }
 
 async function breakFilter(queue: string, FilterPolicy = '{}'): Promise<void> {
-  const subscriptions = await listSubscriptions(spine.sns, topicArn(declaredQueue(TOPOLOGY, queue).topic, await spine.place()));
+  const subscriptions = await listSubscriptions(
+    spine.sns,
+    topicArn(declaredQueue(TOPOLOGY, queue).topic, await spine.place()),
+  );
   const own = subscriptions.find(({ endpoint: arn }) => arn.endsWith(`:${queue}`));
-  await spine.sns.send(new SetSubscriptionAttributesCommand({ SubscriptionArn: own?.arn, AttributeName: 'FilterPolicy', AttributeValue: FilterPolicy }));
+  await spine.sns.send(
+    new SetSubscriptionAttributesCommand({
+      SubscriptionArn: own?.arn,
+      AttributeName: 'FilterPolicy',
+      AttributeValue: FilterPolicy,
+    }),
+  );
 }
 
-const faults = async (topology: Topology = TOPOLOGY): Promise<string[]> => compareTopology(topology, await describeDeployed(topology, spine));
+const faults = async (topology: Topology = TOPOLOGY): Promise<string[]> =>
+  compareTopology(topology, await describeDeployed(topology, spine));
 
 describe('the deployed topology', () => {
   it('is as declared, also after provisioning twice', async () => {
@@ -51,7 +72,10 @@ describe('the deployed topology', () => {
   });
 
   it('differs by name and attribute: a queue, a topic, a dead-letter queue, what is not declared, what is not there', async () => {
-    const changed: Topology = { ...TOPOLOGY, queues: TOPOLOGY.queues.map((queue) => (queue.name === 'audit' ? { ...queue, visibilityTimeoutS: 31 } : queue)) };
+    const changed: Topology = {
+      ...TOPOLOGY,
+      queues: TOPOLOGY.queues.map((queue) => (queue.name === 'audit' ? { ...queue, visibilityTimeoutS: 31 } : queue)),
+    };
     expect(await faults(changed)).toEqual(['queue audit: VisibilityTimeout is 30, declared 31']);
     await setQueue('audit-dlq', { SqsManagedSseEnabled: 'false' });
     expect(await faults()).toEqual(['queue audit-dlq: SqsManagedSseEnabled is false, declared true']);
@@ -65,13 +89,19 @@ describe('the deployed topology', () => {
     ]);
   });
 
-  it('gains a tenant\'s export at runtime, which ends in two steps: nothing new arrives, then it is gone', async () => {
+  it("gains a tenant's export at runtime, which ends in two steps: nothing new arrives, then it is gone", async () => {
     const globex = exportQueue('globex');
     await provisionQueue(globex, spine);
     expect(await faults(declareTopology(['acme', 'globex']))).toEqual([]);
     expect(await listExportQueues(spine)).toEqual(['acme', 'globex']);
-    const publish = (id: string) => createSnsPublisher({ spine }).publish([{ id, topic: 'audit-events', body: '{}', attributes: { tenant_id: 'globex' } }]);
-    const waiting = async () => (await describeDeployed(declareTopology(['globex']), spine)).queues['globex-audit-export']?.['ApproximateNumberOfMessages'];
+    const publish = (id: string) =>
+      createSnsPublisher({ spine }).publish([
+        { id, topic: 'audit-events', body: '{}', attributes: { tenant_id: 'globex' } },
+      ]);
+    const waiting = async () =>
+      (await describeDeployed(declareTopology(['globex']), spine)).queues['globex-audit-export']?.[
+        'ApproximateNumberOfMessages'
+      ];
     expect(await holdsMessage(globex, spine)).toBe(false);
     await publish('a');
     expect(await holdsMessage(globex, spine)).toBe(true);
@@ -90,13 +120,20 @@ describe('the deployed topology', () => {
 describe('the account of the spine', () => {
   it('is asked of SQS, or taken from the setting without asking', async () => {
     expect(await spine.place()).toEqual({ region: LOCAL_REGION, account: LOCAL_ACCOUNT });
-    const told = createSpineClients({ endpoint: 'http://127.0.0.1:9', region: LOCAL_REGION, account: '123456789012', credentials });
+    const told = createSpineClients({
+      endpoint: 'http://127.0.0.1:9',
+      region: LOCAL_REGION,
+      account: '123456789012',
+      credentials,
+    });
     expect(await told.place()).toEqual({ region: LOCAL_REGION, account: '123456789012' });
     told.close();
   });
 
   it('that is not 12 digits is refused by name', () => {
-    expect(() => createSpineClients({ region: LOCAL_REGION, account: 'acme' })).toThrow("AWS_ACCOUNT_ID is 'acme', it must be 12 digits");
+    expect(() => createSpineClients({ region: LOCAL_REGION, account: 'acme' })).toThrow(
+      "AWS_ACCOUNT_ID is 'acme', it must be 12 digits",
+    );
   });
 
   it('is asked again after a failure', async () => {
@@ -112,7 +149,11 @@ describe('the account of the spine', () => {
 describe('a process that consumes', () => {
   async function atBoot(queues: readonly string[]): Promise<string[]> {
     const warned: string[] = [];
-    const logger = { info: () => undefined, error: () => undefined, warn: (fields: object) => void warned.push((fields as { fault: string }).fault) };
+    const logger = {
+      info: () => undefined,
+      error: () => undefined,
+      warn: (fields: object) => void warned.push((fields as { fault: string }).fault),
+    };
     const check = checkConsumers({ process: 'control-plane', queues, topology: TOPOLOGY, spine, logger });
     await check.done;
     expect(check.faults).toEqual(warned);
@@ -124,7 +165,12 @@ describe('a process that consumes', () => {
   });
 
   it('warns when a queue gives messages up earlier than the consumer expects', async () => {
-    await setQueue('metering', { RedrivePolicy: JSON.stringify({ deadLetterTargetArn: `arn:aws:sqs:${LOCAL_REGION}:${LOCAL_ACCOUNT}:metering-dlq`, maxReceiveCount: 2 }) });
+    await setQueue('metering', {
+      RedrivePolicy: JSON.stringify({
+        deadLetterTargetArn: `arn:aws:sqs:${LOCAL_REGION}:${LOCAL_ACCOUNT}:metering-dlq`,
+        maxReceiveCount: 2,
+      }),
+    });
     expect(await atBoot(CONTROL_PLANE)).toEqual([
       'retry budgets disagree: control-plane is built for 3 receives of a message from metering, the queue dead-letters after 2',
       expect.stringContaining('queue metering: RedrivePolicy is'),
@@ -133,19 +179,36 @@ describe('a process that consumes', () => {
 
   it('warns of a filter that is gone', async () => {
     await breakFilter('anomaly');
-    expect(await atBoot(CONTROL_PLANE)).toEqual([expect.stringMatching(/^subscription of anomaly: FilterPolicy is \{\}, declared \{"type"/)]);
+    expect(await atBoot(CONTROL_PLANE)).toEqual([
+      expect.stringMatching(/^subscription of anomaly: FilterPolicy is \{\}, declared \{"type"/),
+    ]);
   });
 
   it('warns of a queue that another process is declared to consume, and of one that it reads twice', async () => {
-    expect(await atBoot(['metering', 'router-usage'])).toEqual([expect.stringContaining('queue router-usage is declared for router and control-plane consumes it: two consumers share a queue')]);
+    expect(await atBoot(['metering', 'router-usage'])).toEqual([
+      expect.stringContaining(
+        'queue router-usage is declared for router and control-plane consumes it: two consumers share a queue',
+      ),
+    ]);
     expect(await atBoot(['audit', 'audit'])).toEqual(['two consumers of control-plane share queue audit']);
   });
 
   it('asks until the spine answers, and stops when told', async () => {
     const away = createSpineClients({ endpoint: 'http://127.0.0.1:9', region: LOCAL_REGION, credentials });
     const warned: string[] = [];
-    const logger = { info: () => undefined, error: () => undefined, warn: (_fields: object, message: string) => void warned.push(message) };
-    const check = checkConsumers({ process: 'router', queues: ['router-usage'], topology: TOPOLOGY, spine: away, logger, retryMs: 5 });
+    const logger = {
+      info: () => undefined,
+      error: () => undefined,
+      warn: (_fields: object, message: string) => void warned.push(message),
+    };
+    const check = checkConsumers({
+      process: 'router',
+      queues: ['router-usage'],
+      topology: TOPOLOGY,
+      spine: away,
+      logger,
+      retryMs: 5,
+    });
     await eventually(() => expect(warned).toEqual([expect.stringContaining('cannot be compared')]));
     expect(check.faults).toBeUndefined();
     await check.stop();
@@ -155,10 +218,22 @@ describe('a process that consumes', () => {
 
   it('is missed when nobody consumes its queue', async () => {
     const deployed = await describeDeployed(TOPOLOGY, spine);
-    expect(consumptionFaults({ 'control-plane': claims(CONTROL_PLANE), router: claims(['router-usage', 'router-anomaly']) }, TOPOLOGY, deployed)).toEqual([]);
-    expect(consumptionFaults({ 'control-plane': claims(CONTROL_PLANE), router: claims(['router-usage']) }, TOPOLOGY, deployed)).toEqual([
-      'queue router-anomaly is declared for router, which does not consume it: it grows',
+    expect(
+      consumptionFaults(
+        { 'control-plane': claims(CONTROL_PLANE), router: claims(['router-usage', 'router-anomaly']) },
+        TOPOLOGY,
+        deployed,
+      ),
+    ).toEqual([]);
+    expect(
+      consumptionFaults(
+        { 'control-plane': claims(CONTROL_PLANE), router: claims(['router-usage']) },
+        TOPOLOGY,
+        deployed,
+      ),
+    ).toEqual(['queue router-anomaly is declared for router, which does not consume it: it grows']);
+    expect(consumerFaults('router', claims(['zork']), TOPOLOGY, deployed)).toEqual([
+      'router consumes queue zork, which is not declared',
     ]);
-    expect(consumerFaults('router', claims(['zork']), TOPOLOGY, deployed)).toEqual(['router consumes queue zork, which is not declared']);
   });
 });

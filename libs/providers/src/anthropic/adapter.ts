@@ -1,5 +1,11 @@
 import type { Clock, ProviderAdapter } from '@sluice/contracts';
-import { buildMessageRequest, createOpenaiReaderOfAnthropic, judgeForAnthropic, readMessageForOpenai, translateFaultToOpenai } from '../translate/openai_anthropic/index.ts';
+import {
+  buildMessageRequest,
+  createOpenaiReaderOfAnthropic,
+  judgeForAnthropic,
+  readMessageForOpenai,
+  translateFaultToOpenai,
+} from '../translate/openai_anthropic/index.ts';
 import { buildAnthropicRequest } from './build-request.ts';
 import { classifyAnthropic } from './classify.ts';
 import { readAnthropicWhole } from './read-whole.ts';
@@ -12,12 +18,15 @@ export function createAnthropicAdapter({ clock }: { clock: Pick<Clock, 'now'> })
     operations: ['messages', 'count_tokens'],
     translates: ['chat'],
     judge: (call, carryFields) => (call.operation === 'chat' ? judgeForAnthropic(call, carryFields) : undefined),
-    buildRequest: (call, target) => (call.operation === 'chat' ? buildMessageRequest(call, target) : buildAnthropicRequest(call, target)),
+    buildRequest: (call, target) =>
+      call.operation === 'chat' ? buildMessageRequest(call, target) : buildAnthropicRequest(call, target),
     classify(status, headers, body, call) {
       const fault = classifyAnthropic(status, headers, body, clock.now());
       return call.operation === 'chat' ? translateFaultToOpenai(fault) : fault;
     },
-    readWhole: (call, body) => (call.operation === 'chat' ? readMessageForOpenai(call, body, clock.now()) : readAnthropicWhole(call, body)),
-    createStreamReader: (call) => (call.operation === 'chat' ? createOpenaiReaderOfAnthropic(call, clock.now) : createAnthropicStreamReader(call)),
+    readWhole: (call, body) =>
+      call.operation === 'chat' ? readMessageForOpenai(call, body, clock.now()) : readAnthropicWhole(call, body),
+    createStreamReader: (call) =>
+      call.operation === 'chat' ? createOpenaiReaderOfAnthropic(call, clock.now) : createAnthropicStreamReader(call),
   };
 }

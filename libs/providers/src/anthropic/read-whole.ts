@@ -14,14 +14,19 @@ export function readAnthropicWhole(call: InboundCall, body: Buffer): WholeAnswer
     return { kind: kindOfError(error ?? {}), status: 200, detail: `an error in a 200 answer: ${String(error?.type)}` };
   }
   if (call.operation === 'count_tokens') {
-    if (tokenCount(answer.input_tokens) === undefined) return { kind: 'malformed', status: 200, detail: 'the answer has no input_tokens' };
+    if (tokenCount(answer.input_tokens) === undefined)
+      return { kind: 'malformed', status: 200, detail: 'the answer has no input_tokens' };
     return { usage: NO_USAGE, finishReason: undefined, model: undefined, outputChars: 0 };
   }
   if (!Array.isArray(answer.content)) return { kind: 'malformed', status: 200, detail: 'the answer has no content' };
   let outputChars = 0;
   for (const item of answer.content) {
     const block = asObject(item);
-    outputChars += textLength(block?.text) + textLength(block?.thinking) + textLength(block?.name) + (block?.input === undefined ? 0 : JSON.stringify(block.input).length);
+    outputChars +=
+      textLength(block?.text) +
+      textLength(block?.thinking) +
+      textLength(block?.name) +
+      (block?.input === undefined ? 0 : JSON.stringify(block.input).length);
   }
   return {
     usage: anthropicUsage(answer.usage),

@@ -64,7 +64,11 @@ export function createAnthropicStreamReader(_call: InboundCall): StreamReader {
         return 'forward';
       case 'error': {
         const error = asObject(data.error) ?? {};
-        facts.fault = { kind: kindOfError(error), status: 200, detail: `an error in the stream: ${String(error.type)}` };
+        facts.fault = {
+          kind: kindOfError(error),
+          status: 200,
+          detail: `an error in the stream: ${String(error.type)}`,
+        };
         return 'hide';
       }
       default:

@@ -1,5 +1,11 @@
 import type { Clock, ProviderAdapter } from '@sluice/contracts';
-import { buildChatRequest, createAnthropicReaderOfOpenai, judgeForOpenai, readCompletionForAnthropic, translateFaultToAnthropic } from '../translate/anthropic_openai/index.ts';
+import {
+  buildChatRequest,
+  createAnthropicReaderOfOpenai,
+  judgeForOpenai,
+  readCompletionForAnthropic,
+  translateFaultToAnthropic,
+} from '../translate/anthropic_openai/index.ts';
 import { buildOpenaiRequest } from './build-request.ts';
 import { classifyOpenai } from './classify.ts';
 import { readOpenaiWhole } from './read-whole.ts';
@@ -12,12 +18,15 @@ export function createOpenaiAdapter({ clock }: { clock: Pick<Clock, 'now'> }): P
     operations: ['chat', 'embeddings'],
     translates: ['messages'],
     judge: (call, carryFields) => (call.operation === 'messages' ? judgeForOpenai(call, carryFields) : undefined),
-    buildRequest: (call, target) => (call.operation === 'messages' ? buildChatRequest(call, target) : buildOpenaiRequest(call, target)),
+    buildRequest: (call, target) =>
+      call.operation === 'messages' ? buildChatRequest(call, target) : buildOpenaiRequest(call, target),
     classify(status, headers, body, call) {
       const fault = classifyOpenai(status, headers, body, clock.now());
       return call.operation === 'messages' ? translateFaultToAnthropic(fault) : fault;
     },
-    readWhole: (call, body) => (call.operation === 'messages' ? readCompletionForAnthropic(body) : readOpenaiWhole(body)),
-    createStreamReader: (call) => (call.operation === 'messages' ? createAnthropicReaderOfOpenai() : createOpenaiStreamReader(call)),
+    readWhole: (call, body) =>
+      call.operation === 'messages' ? readCompletionForAnthropic(body) : readOpenaiWhole(body),
+    createStreamReader: (call) =>
+      call.operation === 'messages' ? createAnthropicReaderOfOpenai() : createOpenaiStreamReader(call),
   };
 }

@@ -3,13 +3,20 @@ import { spliceTopLevel, type Splice } from '../json-splice.ts';
 import { asObject } from '../token-count.ts';
 import { endpoint, upstreamHeaders } from '../upstream-headers.ts';
 
-const PATH: Partial<Record<InboundCall['operation'], string>> = { chat: '/chat/completions', embeddings: '/embeddings' };
+const PATH: Partial<Record<InboundCall['operation'], string>> = {
+  chat: '/chat/completions',
+  embeddings: '/embeddings',
+};
 
 /** The caller's bytes with the model's name and the wish for usage put in; everything else stays as it came. */
 export function buildOpenaiRequest(call: InboundCall, target: UpstreamTarget): UpstreamRequest | Refusal {
   const path = PATH[call.operation];
   if (path === undefined) {
-    return { code: 'unsupported_field', param: 'model', message: `This model's provider speaks the OpenAI protocol and cannot serve ${call.operation} calls.` };
+    return {
+      code: 'unsupported_field',
+      param: 'model',
+      message: `This model's provider speaks the OpenAI protocol and cannot serve ${call.operation} calls.`,
+    };
   }
   const splices: Splice[] = [];
   if (call.body.model !== target.providerModel) splices.push(['model', target.providerModel]);
@@ -20,7 +27,11 @@ export function buildOpenaiRequest(call: InboundCall, target: UpstreamTarget): U
   return {
     method: 'POST',
     ...endpoint(target.baseUrl, path),
-    headers: upstreamHeaders(call, target, target.secret === undefined ? [] : ['authorization', `Bearer ${target.secret}`]),
+    headers: upstreamHeaders(
+      call,
+      target,
+      target.secret === undefined ? [] : ['authorization', `Bearer ${target.secret}`],
+    ),
     body: spliceTopLevel(call.bytes, splices),
   };
 }

@@ -3,11 +3,27 @@ import { isFault, isRefusal } from '@sluice/contracts';
 import { createOpenaiAdapter } from './adapter.ts';
 
 const adapter = createOpenaiAdapter({ clock: { now: () => Date.parse('2026-01-01T00:00:00Z') } });
-const target: UpstreamTarget = { baseUrl: 'https://api.example.com/v1', dialect: 'openai', providerModel: 'gpt-4o-mini', secret: 'top', extraHeaders: {}, tenantMarker: 'uuid-1', carryFields: [] };
+const target: UpstreamTarget = {
+  baseUrl: 'https://api.example.com/v1',
+  dialect: 'openai',
+  providerModel: 'gpt-4o-mini',
+  secret: 'top',
+  extraHeaders: {},
+  tenantMarker: 'uuid-1',
+  carryFields: [],
+};
 
 function inbound(text: string, over: Partial<InboundCall> = {}): InboundCall {
   const body = JSON.parse(text) as Record<string, unknown>;
-  return { operation: 'chat', bytes: Buffer.from(text), body, stream: body.stream === true, wantsUsage: false, forwardHeaders: {}, ...over };
+  return {
+    operation: 'chat',
+    bytes: Buffer.from(text),
+    body,
+    stream: body.stream === true,
+    wantsUsage: false,
+    forwardHeaders: {},
+    ...over,
+  };
 }
 
 function built(text: string, over: Partial<InboundCall> = {}) {
@@ -17,26 +33,39 @@ function built(text: string, over: Partial<InboundCall> = {}) {
 }
 
 describe('a request to an OpenAI provider', () => {
-  it('carries the caller\'s bytes untouched when nothing has to change', () => {
+  it("carries the caller's bytes untouched when nothing has to change", () => {
     const text = '{ "model" : "gpt-4o-mini", "unknown_field": {"z":1},  "messages":[] }';
     expect(built(text).body.toString()).toBe(text);
   });
-  it('changes the model\'s name and nothing else', () => {
-    expect(built('{ "model" : "fast",  "messages":[{"content":"model"}] }').body.toString()).toBe('{ "model" : "gpt-4o-mini",  "messages":[{"content":"model"}] }');
+  it("changes the model's name and nothing else", () => {
+    expect(built('{ "model" : "fast",  "messages":[{"content":"model"}] }').body.toString()).toBe(
+      '{ "model" : "gpt-4o-mini",  "messages":[{"content":"model"}] }',
+    );
   });
-  it('asks for usage in every stream and keeps the caller\'s other stream options', () => {
-    const body = JSON.parse(built('{"model":"gpt-4o-mini","stream":true,"stream_options":{"other":1}}').body.toString());
+  it("asks for usage in every stream and keeps the caller's other stream options", () => {
+    const body = JSON.parse(
+      built('{"model":"gpt-4o-mini","stream":true,"stream_options":{"other":1}}').body.toString(),
+    );
     expect(body.stream_options).toEqual({ other: 1, include_usage: true });
   });
-  it('carries our tenant marker and credential, and nothing of the caller\'s key', () => {
-    const { headers, origin, path } = built('{"model":"gpt-4o-mini","x-sluice-tenant":"forged"}', { forwardHeaders: { 'openai-beta': 'x' } });
+  it("carries our tenant marker and credential, and nothing of the caller's key", () => {
+    const { headers, origin, path } = built('{"model":"gpt-4o-mini","x-sluice-tenant":"forged"}', {
+      forwardHeaders: { 'openai-beta': 'x' },
+    });
     expect(origin + path).toBe('https://api.example.com/v1/chat/completions');
     const pairs = Object.fromEntries(headers.flatMap((name, i) => (i % 2 === 0 ? [[name, headers[i + 1]]] : [])));
     expect(pairs).toMatchObject({ authorization: 'Bearer top', 'x-sluice-tenant': 'uuid-1', 'openai-beta': 'x' });
     expect(built('{"model":"gpt-4o-mini","x-sluice-tenant":"forged"}').body.toString()).not.toContain('forged');
   });
-  it('lets a provider\'s extra headers add to ours, but not mark another tenant, change the credential or reframe the message', () => {
-    const extraHeaders = { 'X-Sluice-Tenant': 'forged', Authorization: 'Bearer other', 'Content-Length': '3', 'transfer-encoding': 'chunked', Expect: '100-continue', 'x-region': 'eu' };
+  it("lets a provider's extra headers add to ours, but not mark another tenant, change the credential or reframe the message", () => {
+    const extraHeaders = {
+      'X-Sluice-Tenant': 'forged',
+      Authorization: 'Bearer other',
+      'Content-Length': '3',
+      'transfer-encoding': 'chunked',
+      Expect: '100-continue',
+      'x-region': 'eu',
+    };
     const request = adapter.buildRequest(inbound('{"model":"m"}'), { ...target, extraHeaders });
     if (isRefusal(request)) throw new Error(request.message);
     const names = request.headers.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase());
@@ -53,7 +82,8 @@ describe('a request to an OpenAI provider', () => {
 });
 
 describe('an error of an OpenAI provider', () => {
-  const classify = (status: number, body = '{}', headers = {}) => adapter.classify(status, headers, Buffer.from(body), inbound('{}'));
+  const classify = (status: number, body = '{}', headers = {}) =>
+    adapter.classify(status, headers, Buffer.from(body), inbound('{}'));
   it.each([
     [400, 'caller'],
     [401, 'account'],
@@ -72,17 +102,23 @@ describe('an error of an OpenAI provider', () => {
     expect(classify(400, '{"error":{"code":"context_length_exceeded"}}').kind).toBe('context_window');
   });
   it('a request that is larger than the whole rate of the account is no rate limit, and our organisation stays unnamed', () => {
-    const fault = classify(429, '{"error":{"message":"Request too large for m in organization org-1 on tokens per min (TPM): Limit 30000, Requested 40000.","type":"tokens","code":"rate_limit_exceeded"}}');
+    const fault = classify(
+      429,
+      '{"error":{"message":"Request too large for m in organization org-1 on tokens per min (TPM): Limit 30000, Requested 40000.","type":"tokens","code":"rate_limit_exceeded"}}',
+    );
     expect(fault).toMatchObject({ kind: 'context_window', status: 429 });
     expect(fault.body).toBeUndefined();
-    expect(classify(429, '{"error":{"message":"Rate limit reached for m","type":"tokens","code":"rate_limit_exceeded"}}').kind).toBe('rate_limited');
+    expect(
+      classify(429, '{"error":{"message":"Rate limit reached for m","type":"tokens","code":"rate_limit_exceeded"}}')
+        .kind,
+    ).toBe('rate_limited');
   });
   it('waiting times are read from every form of header', () => {
     expect(classify(429, '{}', { 'retry-after': '7' }).retryAfterMs).toBe(7000);
     expect(classify(429, '{}', { 'retry-after-ms': '250', 'retry-after': '7' }).retryAfterMs).toBe(250);
     expect(classify(429, '{}', { 'retry-after': 'Thu, 01 Jan 2026 00:00:09 GMT' }).retryAfterMs).toBe(9000);
   });
-  it('the provider\'s words pass for the caller\'s own faults only', () => {
+  it("the provider's words pass for the caller's own faults only", () => {
     expect(classify(400, '{"error":{}}').body?.toString()).toBe('{"error":{}}');
     expect(classify(401, '{"error":{"message":"key sk-123 is wrong"}}').body).toBeUndefined();
   });
@@ -104,11 +140,23 @@ describe('a whole answer of OpenAI', () => {
     const large = `{"object":"list","data":${data},"model":"m","usage":{"prompt_tokens":8,"total_tokens":8}}`;
     expect(read(large)).toMatchObject({ usage: { input: 8, output: 0 }, model: 'm' });
     expect(read(large.replace('0.0123', '0.01.23'))).toMatchObject({ usage: { input: 8 } });
-    for (const broken of [large.slice(0, -1), large.slice(0, 300_000), large.replace('"model"', 'model'), large.replace('"data"', '"date"'), `${large}}`]) expect(isFault(read(broken))).toBe(true);
+    for (const broken of [
+      large.slice(0, -1),
+      large.slice(0, 300_000),
+      large.replace('"model"', 'model'),
+      large.replace('"data"', '"date"'),
+      `${large}}`,
+    ])
+      expect(isFault(read(broken))).toBe(true);
     expect(read(`{"error":{"code":"x"},"data":${data}}`)).toMatchObject({ kind: 'server' });
   });
   it('without usage the usage is unknown, and the text is measured', () => {
-    expect(read('{"model":"m","choices":[{"message":{"content":"12345678"},"finish_reason":"stop"}]}')).toEqual({ usage: undefined, finishReason: 'stop', model: 'm', outputChars: 8 });
+    expect(read('{"model":"m","choices":[{"message":{"content":"12345678"},"finish_reason":"stop"}]}')).toEqual({
+      usage: undefined,
+      finishReason: 'stop',
+      model: 'm',
+      outputChars: 8,
+    });
   });
 });
 

@@ -2,16 +2,28 @@ import fc from 'fast-check';
 import type { InboundCall, StreamReader } from '@sluice/contracts';
 import { createOpenaiStreamReader } from './stream-reader.ts';
 
-const chunk = (fields: object): string => `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', model: 'm', ...fields })}\n\n`;
-const content = (text: string): string => chunk({ choices: [{ index: 0, delta: { content: text }, finish_reason: null }] });
+const chunk = (fields: object): string =>
+  `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', model: 'm', ...fields })}\n\n`;
+const content = (text: string): string =>
+  chunk({ choices: [{ index: 0, delta: { content: text }, finish_reason: null }] });
 const ROLE = chunk({ choices: [{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }] });
 const STOP = chunk({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] });
-const USAGE = chunk({ choices: [], usage: { prompt_tokens: 9, completion_tokens: 2, total_tokens: 11, prompt_tokens_details: { cached_tokens: 4 } } });
+const USAGE = chunk({
+  choices: [],
+  usage: { prompt_tokens: 9, completion_tokens: 2, total_tokens: 11, prompt_tokens_details: { cached_tokens: 4 } },
+});
 const DONE = 'data: [DONE]\n\n';
 const ERROR = 'data: {"error":{"message":"no","type":"server_error","code":"x"}}\n\n';
 
 function read(wantsUsage = false): StreamReader {
-  const call: InboundCall = { operation: 'chat', bytes: Buffer.alloc(0), body: {}, stream: true, wantsUsage, forwardHeaders: {} };
+  const call: InboundCall = {
+    operation: 'chat',
+    bytes: Buffer.alloc(0),
+    body: {},
+    stream: true,
+    wantsUsage,
+    forwardHeaders: {},
+  };
   return createOpenaiStreamReader(call);
 }
 
@@ -80,19 +92,39 @@ describe('the reader of OpenAI streams', () => {
   it('gives the same result for any split of the bytes', () => {
     const part = fc.constantFrom(ROLE, content('é"\\'), content(''), STOP, USAGE, DONE, ERROR, ': ping\n\n');
     fc.assert(
-      fc.property(fc.array(part, { maxLength: 8 }), fc.array(fc.nat(1500), { maxLength: 12 }), fc.boolean(), (parts, cuts, wantsUsage) => {
-        const [whole, split] = [read(wantsUsage), read(wantsUsage)];
-        expect(forwarded(split, parts.join(''), cuts)).toBe(forwarded(whole, parts.join('')));
-        const facts = (reader: StreamReader) => [reader.contentSeen, reader.ended, reader.fault, reader.usage, reader.finishReason, reader.outputChars, reader.flush()?.toString()];
-        expect(facts(split)).toEqual(facts(whole));
-      }),
+      fc.property(
+        fc.array(part, { maxLength: 8 }),
+        fc.array(fc.nat(1500), { maxLength: 12 }),
+        fc.boolean(),
+        (parts, cuts, wantsUsage) => {
+          const [whole, split] = [read(wantsUsage), read(wantsUsage)];
+          expect(forwarded(split, parts.join(''), cuts)).toBe(forwarded(whole, parts.join('')));
+          const facts = (reader: StreamReader) => [
+            reader.contentSeen,
+            reader.ended,
+            reader.fault,
+            reader.usage,
+            reader.finishReason,
+            reader.outputChars,
+            reader.flush()?.toString(),
+          ];
+          expect(facts(split)).toEqual(facts(whole));
+        },
+      ),
     );
   });
 });
 
 describe('a preamble', () => {
   it('of more than 256 KiB without content is a malformed answer, and is not kept', () => {
-    const reader = createOpenaiStreamReader({ operation: 'chat', bytes: Buffer.alloc(0), body: {}, stream: true, wantsUsage: false, forwardHeaders: {} });
+    const reader = createOpenaiStreamReader({
+      operation: 'chat',
+      bytes: Buffer.alloc(0),
+      body: {},
+      stream: true,
+      wantsUsage: false,
+      forwardHeaders: {},
+    });
     let pushed = 0;
     while (reader.fault === undefined && pushed < 1_000_000) {
       reader.push(Buffer.from(ROLE));
@@ -103,7 +135,14 @@ describe('a preamble', () => {
     expect(reader.flush()).toBeUndefined();
   });
   it('of less is given whole with the first content', () => {
-    const reader = createOpenaiStreamReader({ operation: 'chat', bytes: Buffer.alloc(0), body: {}, stream: true, wantsUsage: false, forwardHeaders: {} });
+    const reader = createOpenaiStreamReader({
+      operation: 'chat',
+      bytes: Buffer.alloc(0),
+      body: {},
+      stream: true,
+      wantsUsage: false,
+      forwardHeaders: {},
+    });
     for (let i = 0; i < 1_000; i += 1) expect(reader.push(Buffer.from(ROLE))).toBeUndefined();
     expect(reader.push(Buffer.from(content('Hi')))?.toString()).toBe(ROLE.repeat(1_000) + content('Hi'));
   });

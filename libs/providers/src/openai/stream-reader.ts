@@ -20,7 +20,11 @@ export function createOpenaiStreamReader({ wantsUsage }: InboundCall): StreamRea
     }
     const error = asObject(chunk.error);
     if (error !== undefined) {
-      facts.fault = { kind: kindOfError(error), status: 200, detail: `an error in the stream: ${String(error.code ?? error.type)}` };
+      facts.fault = {
+        kind: kindOfError(error),
+        status: 200,
+        detail: `an error in the stream: ${String(error.code ?? error.type)}`,
+      };
       return 'hide';
     }
     if (typeof chunk.model === 'string') facts.model ??= chunk.model;
@@ -28,7 +32,8 @@ export function createOpenaiStreamReader({ wantsUsage }: InboundCall): StreamRea
     if (asObject(chunk.usage) !== undefined) facts.usage = openaiUsage(chunk.usage);
     const choices = Array.isArray(chunk.choices) ? chunk.choices : [];
     for (const choice of choices) noteChoice(asObject(choice), facts);
-    if (choices.length === 1 && asObject(chunk.usage) === undefined) facts.repeats = textOf(asObject(asObject(choices[0])?.delta));
+    if (choices.length === 1 && asObject(chunk.usage) === undefined)
+      facts.repeats = textOf(asObject(asObject(choices[0])?.delta));
     // Counts that cannot be used are no less the chunk that the caller did not ask for.
     return asObject(chunk.usage) !== undefined && choices.length === 0 && !wantsUsage ? 'hide' : 'forward';
   });

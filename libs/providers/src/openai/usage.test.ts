@@ -8,23 +8,78 @@ describe('usage of OpenAI', () => {
   it.each([
     [
       'a plain completion',
-      { prompt_tokens: 19, completion_tokens: 10, total_tokens: 29, prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 }, completion_tokens_details: { reasoning_tokens: 0, audio_tokens: 0, accepted_prediction_tokens: 0, rejected_prediction_tokens: 0 } },
+      {
+        prompt_tokens: 19,
+        completion_tokens: 10,
+        total_tokens: 29,
+        prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
+        completion_tokens_details: {
+          reasoning_tokens: 0,
+          audio_tokens: 0,
+          accepted_prediction_tokens: 0,
+          rejected_prediction_tokens: 0,
+        },
+      },
       { ...NONE, input: 19, output: 10 },
     ],
-    ['a cached prompt', { prompt_tokens: 2006, completion_tokens: 300, total_tokens: 2306, prompt_tokens_details: { cached_tokens: 1920 }, completion_tokens_details: { reasoning_tokens: 0 } }, { ...NONE, input: 86, cache_read: 1920, output: 300 }],
-    ['a reasoning model', { prompt_tokens: 75, completion_tokens: 1186, total_tokens: 1261, completion_tokens_details: { reasoning_tokens: 1024 } }, { ...NONE, input: 75, output: 162, reasoning: 1024 }],
+    [
+      'a cached prompt',
+      {
+        prompt_tokens: 2006,
+        completion_tokens: 300,
+        total_tokens: 2306,
+        prompt_tokens_details: { cached_tokens: 1920 },
+        completion_tokens_details: { reasoning_tokens: 0 },
+      },
+      { ...NONE, input: 86, cache_read: 1920, output: 300 },
+    ],
+    [
+      'a reasoning model',
+      {
+        prompt_tokens: 75,
+        completion_tokens: 1186,
+        total_tokens: 1261,
+        completion_tokens_details: { reasoning_tokens: 1024 },
+      },
+      { ...NONE, input: 75, output: 162, reasoning: 1024 },
+    ],
     [
       'audio in and out',
-      { prompt_tokens: 110, completion_tokens: 240, total_tokens: 350, prompt_tokens_details: { cached_tokens: 10, audio_tokens: 60 }, completion_tokens_details: { reasoning_tokens: 0, audio_tokens: 200 } },
+      {
+        prompt_tokens: 110,
+        completion_tokens: 240,
+        total_tokens: 350,
+        prompt_tokens_details: { cached_tokens: 10, audio_tokens: 60 },
+        completion_tokens_details: { reasoning_tokens: 0, audio_tokens: 200 },
+      },
       { ...NONE, input: 40, cache_read: 10, output: 40, audio: 260 },
     ],
     [
       'predicted outputs, which are completion tokens, rejected ones too',
-      { prompt_tokens: 270, completion_tokens: 301, total_tokens: 571, completion_tokens_details: { accepted_prediction_tokens: 80, rejected_prediction_tokens: 25, reasoning_tokens: 0 } },
+      {
+        prompt_tokens: 270,
+        completion_tokens: 301,
+        total_tokens: 571,
+        completion_tokens_details: {
+          accepted_prediction_tokens: 80,
+          rejected_prediction_tokens: 25,
+          reasoning_tokens: 0,
+        },
+      },
       { ...NONE, input: 270, output: 301 },
     ],
     ['embeddings', { prompt_tokens: 8, total_tokens: 8 }, { ...NONE, input: 8 }],
-    ['details that are null', { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7, prompt_tokens_details: null, completion_tokens_details: null }, { ...NONE, input: 5, output: 2 }],
+    [
+      'details that are null',
+      {
+        prompt_tokens: 5,
+        completion_tokens: 2,
+        total_tokens: 7,
+        prompt_tokens_details: null,
+        completion_tokens_details: null,
+      },
+      { ...NONE, input: 5, output: 2 },
+    ],
     ['explicit zeros', { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }, NONE],
   ])('%s: each token in one class, all together the total', (_what, reported, expected) => {
     const usage = openaiUsage(reported);
@@ -43,7 +98,13 @@ describe('usage of OpenAI', () => {
     ['text', { prompt_tokens: '5', completion_tokens: 1 }],
     ['a count beyond all sense', { prompt_tokens: 5, completion_tokens: 1e12 }],
     ['a negative part', { prompt_tokens: 5, completion_tokens: 1, prompt_tokens_details: { cached_tokens: -1 } }],
-    ['parts beyond their sum', { prompt_tokens: 5, completion_tokens: 1, prompt_tokens_details: { cached_tokens: 50 } }],
-    ['output parts beyond their sum', { prompt_tokens: 5, completion_tokens: 9, completion_tokens_details: { reasoning_tokens: 5, audio_tokens: 5 } }],
+    [
+      'parts beyond their sum',
+      { prompt_tokens: 5, completion_tokens: 1, prompt_tokens_details: { cached_tokens: 50 } },
+    ],
+    [
+      'output parts beyond their sum',
+      { prompt_tokens: 5, completion_tokens: 9, completion_tokens_details: { reasoning_tokens: 5, audio_tokens: 5 } },
+    ],
   ])('%s is unknown, and neither zero nor clamped', (_what, reported) => expect(openaiUsage(reported)).toBeUndefined());
 });

@@ -5,8 +5,8 @@ export type Json = Readonly<Record<string, unknown>>;
 const NAME: Partial<Record<ProviderDialect, string>> = { openai: 'OpenAI', anthropic: 'Anthropic' };
 
 /**
- * Notes why a request cannot be carried to another dialect; the first reason is the one that the caller reads. A class, so
- * that the translators can go on to their end with whatever stands in for the value.
+ * Notes why a request cannot be carried to another dialect; the first reason is the one that the caller reads. A
+ * class, so that the translators can go on to their end with whatever stands in for the value.
  */
 export class Carrier {
   readonly #to: ProviderDialect;
@@ -22,7 +22,11 @@ export class Carrier {
 
   /** The field means something that the other dialect has no word for. */
   refuse(param: string, why?: string): void {
-    this.#note('unsupported_field', param, `'${param}' cannot be carried to a provider that speaks the ${NAME[this.#to] ?? this.#to} protocol${why === undefined ? '' : `: ${why}`}.`);
+    this.#note(
+      'unsupported_field',
+      param,
+      `'${param}' cannot be carried to a provider that speaks the ${NAME[this.#to] ?? this.#to} protocol${why === undefined ? '' : `: ${why}`}.`,
+    );
   }
 
   /** The field is wrong in the caller's own dialect. */

@@ -2,19 +2,31 @@ import type { StreamReader } from '@sluice/contracts';
 import type { StreamFacts } from '../event-reader.ts';
 import { createSseDecoder, type SseEvent } from '../sse-codec.ts';
 
-/** One event of a provider as what the caller reads of it: the text of none, one or several events. Facts are noted on the way. */
+/**
+ * One event of a provider as what the caller reads of it: the text of none, one or several events. Facts are noted
+ * on the way.
+ */
 export type TranslateEvent = (event: SseEvent, facts: StreamFacts) => string;
 
 /** What may come before the first content, bytes; a provider that sends more of it is not answering. */
 const MAX_PREAMBLE_BYTES = 256 * 1024;
 
 /**
- * A stream reader that gives the events of another dialect. What a chunk holds becomes one buffer; what comes before the
- * first content is kept back. Any split of the bytes gives the same text.
+ * A stream reader that gives the events of another dialect. What a chunk holds becomes one buffer; what comes
+ * before the first content is kept back. Any split of the bytes gives the same text.
  */
 export function createTranslatingReader(translate: TranslateEvent, maxLineBytes?: number): StreamReader {
   const decoder = createSseDecoder(maxLineBytes);
-  const facts: StreamFacts = { contentSeen: false, ended: false, fault: undefined, usage: undefined, finishReason: undefined, model: undefined, outputChars: 0, repeats: undefined };
+  const facts: StreamFacts = {
+    contentSeen: false,
+    ended: false,
+    fault: undefined,
+    usage: undefined,
+    finishReason: undefined,
+    model: undefined,
+    outputChars: 0,
+    repeats: undefined,
+  };
   /** The preamble, translated. */
   let held = '';
   let preambleBytes = 0;
@@ -32,7 +44,11 @@ export function createTranslatingReader(translate: TranslateEvent, maxLineBytes?
         held += out;
         if (preambleBytes > MAX_PREAMBLE_BYTES && facts.fault === undefined) {
           held = '';
-          facts.fault = { kind: 'malformed', status: 200, detail: `no content within ${MAX_PREAMBLE_BYTES} bytes of the stream` };
+          facts.fault = {
+            kind: 'malformed',
+            status: 200,
+            detail: `no content within ${MAX_PREAMBLE_BYTES} bytes of the stream`,
+          };
         }
         return undefined;
       }

@@ -4,14 +4,20 @@ import type { Json } from './carrier.ts';
 type Translate<Result> = (body: Json, carryFields: readonly string[]) => Result | Refusal;
 
 /**
- * Translates each call once, however often it is judged and built: a chain may ask for several providers. Nothing is kept
- * longer than the call.
+ * Translates each call once, however often it is judged and built: a chain may ask for several providers. Nothing
+ * is kept longer than the call.
  */
-export function createTranslationCache<Result extends object>(translate: Translate<Result>): (call: InboundCall, carryFields: readonly string[]) => Result | Refusal {
-  const known = new WeakMap<InboundCall, { readonly carryFields: readonly string[]; readonly result: Result | Refusal }>();
+export function createTranslationCache<Result extends object>(
+  translate: Translate<Result>,
+): (call: InboundCall, carryFields: readonly string[]) => Result | Refusal {
+  const known = new WeakMap<
+    InboundCall,
+    { readonly carryFields: readonly string[]; readonly result: Result | Refusal }
+  >();
   return (call, carryFields) => {
     const last = known.get(call);
-    if (last !== undefined && (last.carryFields === carryFields || last.carryFields.join() === carryFields.join())) return last.result;
+    if (last !== undefined && (last.carryFields === carryFields || last.carryFields.join() === carryFields.join()))
+      return last.result;
     const result = translate(call.body, carryFields);
     known.set(call, { carryFields, result });
     return result;

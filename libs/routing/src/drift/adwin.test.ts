@@ -18,7 +18,10 @@ describe('the adaptive window', () => {
     expect(cuts).toBeLessThanOrEqual(2);
   });
 
-  it.each([['falls', -0.1], ['rises', 0.1]])('cuts soon after the mean %s, and keeps what came after', (_what, shift) => {
+  it.each([
+    ['falls', -0.1],
+    ['rises', 0.1],
+  ])('cuts soon after the mean %s, and keeps what came after', (_what, shift) => {
     const next = noise(7);
     const adwin = new Adwin();
     for (let i = 0; i < 2_000; i += 1) adwin.add(next());

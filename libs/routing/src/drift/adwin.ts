@@ -90,7 +90,11 @@ export class Adwin {
         if (newer < LEAST) return false;
         if (older.n < LEAST) continue;
         const mean = (total.n * total.mean - older.n * older.mean) / newer;
-        if (Math.abs(older.mean - mean) >= adwinCut({ older: older.n, newer, variance: total.squares / total.n, delta: this.#options.delta })) return true;
+        if (
+          Math.abs(older.mean - mean) >=
+          adwinCut({ older: older.n, newer, variance: total.squares / total.n, delta: this.#options.delta })
+        )
+          return true;
       }
     }
     return false;
@@ -104,5 +108,7 @@ export class Adwin {
 function merged(a: Bucket, b: Bucket): Bucket {
   const n = a.n + b.n;
   const apart = b.mean - a.mean;
-  return n === 0 ? EMPTY : { n, mean: a.mean + (apart * b.n) / n, squares: a.squares + b.squares + (apart * apart * a.n * b.n) / n };
+  return n === 0
+    ? EMPTY
+    : { n, mean: a.mean + (apart * b.n) / n, squares: a.squares + b.squares + (apart * apart * a.n * b.n) / n };
 }

@@ -19,4 +19,5 @@ export function addMoment({ n, mean, variance }: DecayingMoments, x: number, alp
 }
 
 /** Standard error of the mean of many independent values. */
-export const momentError = ({ variance }: DecayingMoments, alpha: number): number => Math.sqrt((variance * alpha) / (2 - alpha));
+export const momentError = ({ variance }: DecayingMoments, alpha: number): number =>
+  Math.sqrt((variance * alpha) / (2 - alpha));

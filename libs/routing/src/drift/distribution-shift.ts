@@ -1,8 +1,8 @@
 const SMALLEST_SHARE = 1e-4;
 
 /**
- * Population stability index of counts in the same bins. Below 0.1 stable, above 0.25 a major shift; give each window at
- * least 500 values.
+ * Population stability index of counts in the same bins. Below 0.1 stable, above 0.25 a major shift; give each
+ * window at least 500 values.
  */
 export function populationStability(expected: readonly number[], actual: readonly number[]): number {
   const share = (counts: readonly number[]): number[] => {
@@ -10,7 +10,10 @@ export function populationStability(expected: readonly number[], actual: readonl
     return counts.map((count) => Math.max(count / total, SMALLEST_SHARE));
   };
   const before = share(expected);
-  return share(actual).reduce((sum, now, bin) => sum + (now - (before[bin] as number)) * Math.log(now / (before[bin] as number)), 0);
+  return share(actual).reduce(
+    (sum, now, bin) => sum + (now - (before[bin] as number)) * Math.log(now / (before[bin] as number)),
+    0,
+  );
 }
 
 /** Two-sample Kolmogorov-Smirnov distance, which is the effect's size, and its asymptotic p. */

@@ -27,7 +27,10 @@ export class PageHinkley {
     this.#minimum = minimum;
   }
 
-  static restore(options: { delta: number; threshold: number; minimum: number }, { count, sum, cumulative, lowest }: PageHinkleyState): PageHinkley {
+  static restore(
+    options: { delta: number; threshold: number; minimum: number },
+    { count, sum, cumulative, lowest }: PageHinkleyState,
+  ): PageHinkley {
     const detector = new PageHinkley(options);
     detector.#count = count;
     detector.#sum = sum;
@@ -55,7 +58,17 @@ export class PageHinkley {
 }
 
 /** Difference of the means of two windows from which on ADWIN cuts (Bifet and Gavaldà 2007). */
-export function adwinCut({ older, newer, variance, delta }: { older: number; newer: number; variance: number; delta: number }): number {
+export function adwinCut({
+  older,
+  newer,
+  variance,
+  delta,
+}: {
+  older: number;
+  newer: number;
+  variance: number;
+  delta: number;
+}): number {
   const m = 1 / (1 / older + 1 / newer);
   const log = Math.log((2 * Math.log(older + newer)) / delta);
   return Math.sqrt((2 / m) * variance * log) + (2 / (3 * m)) * log;

@@ -1,4 +1,7 @@
-/** Reactions to drift in their order; each includes what the ones before it do, unless it says otherwise (`reactionEffects`). */
+/**
+ * Reactions to drift in their order; each includes what the ones before it do, unless it says otherwise
+ * (`reactionEffects`).
+ */
 export const REACTIONS = ['alert', 'explore', 'forget_slowly', 'forget', 'freeze', 'rollback'] as const;
 export type Reaction = (typeof REACTIONS)[number];
 export const REACTION_STEPS = ['watching', ...REACTIONS] as const;
@@ -42,7 +45,15 @@ export type ReactionState =
       readonly counted: Counted;
     }
   /** A person holds it at a step: nothing moves it but the release. */
-  | { readonly mode: 'held'; readonly step: ReactionStep; readonly sinceMs: number; readonly actor: string; readonly reason: string; readonly suspects: readonly string[]; readonly counted: Counted };
+  | {
+      readonly mode: 'held';
+      readonly step: ReactionStep;
+      readonly sinceMs: number;
+      readonly actor: string;
+      readonly reason: string;
+      readonly suspects: readonly string[];
+      readonly counted: Counted;
+    };
 
 /** A step that was taken. */
 export interface ReactionChange {
@@ -67,19 +78,47 @@ export interface LadderOptions {
   readonly quietRewards: number;
 }
 
-export const LADDER_OPTIONS: Pick<LadderOptions, 'dwellMs' | 'quietMs' | 'quietRewards'> = { dwellMs: 60_000, quietMs: 10 * 60_000, quietRewards: 500 };
-
-/** Detections, counted from the step before, that a step takes. The first ones cost little; the last ones need evidence again and again. */
-export const DETECTIONS_NEEDED: Readonly<Record<Reaction, number>> = { alert: 1, explore: 1, forget_slowly: 1, forget: 2, freeze: 5, rollback: 5 };
+export const LADDER_OPTIONS: Pick<LadderOptions, 'dwellMs' | 'quietMs' | 'quietRewards'> = {
+  dwellMs: 60_000,
+  quietMs: 10 * 60_000,
+  quietRewards: 500,
+};
 
 /**
- * The highest step that a source alone can bring about. Other requests are no proof that predictions are wrong, the mix of
- * models moves with all that is learned, and no step mends wrong propensities: these end early.
+ * Detections, counted from the step before, that a step takes. The first ones cost little; the last ones need
+ * evidence again and again.
  */
-export const SOURCE_CEILING: Readonly<Record<DriftSource, Reaction>> = { reward_fall: 'rollback', reward_change: 'rollback', calibration: 'rollback', features: 'explore', arm_mix: 'alert', weights: 'alert' };
+export const DETECTIONS_NEEDED: Readonly<Record<Reaction, number>> = {
+  alert: 1,
+  explore: 1,
+  forget_slowly: 1,
+  forget: 2,
+  freeze: 5,
+  rollback: 5,
+};
+
+/**
+ * The highest step that a source alone can bring about. Other requests are no proof that predictions are wrong, the
+ * mix of models moves with all that is learned, and no step mends wrong propensities: these end early.
+ */
+export const SOURCE_CEILING: Readonly<Record<DriftSource, Reaction>> = {
+  reward_fall: 'rollback',
+  reward_change: 'rollback',
+  calibration: 'rollback',
+  features: 'explore',
+  arm_mix: 'alert',
+  weights: 'alert',
+};
 
 /** New observations of a stream before it is evidence again. */
-export const FRESH_AFTER: Readonly<Record<DriftSource, number>> = { reward_fall: 100, reward_change: 100, calibration: 100, features: 1_000, arm_mix: 1_000, weights: 1_000 };
+export const FRESH_AFTER: Readonly<Record<DriftSource, number>> = {
+  reward_fall: 100,
+  reward_change: 100,
+  calibration: 100,
+  features: 1_000,
+  arm_mix: 1_000,
+  weights: 1_000,
+};
 
 export const NO_REACTION: ReactionState = { mode: 'watching', counted: {} };
 
@@ -99,42 +138,117 @@ export interface Observation {
  *
  * @returns the state, the same object when nothing changed, and the step if one was taken.
  */
-export function observeDrift(state: ReactionState, { verdicts, rewards, nowMs }: Observation, options: LadderOptions): { readonly state: ReactionState; readonly change?: ReactionChange } {
+export function observeDrift(
+  state: ReactionState,
+  { verdicts, rewards, nowMs }: Observation,
+  options: LadderOptions,
+): { readonly state: ReactionState; readonly change?: ReactionChange } {
   const from = stepOf(state);
   if (state.mode !== 'held' && heightOf(from) > heightOf(options.highest)) {
-    return enter(state, options.highest, { nowMs, rewards, change: { kind: 'limited', from, to: options.highest, why: `no step beyond '${options.highest}' is allowed here`, evidence: [] } });
+    return enter(state, options.highest, {
+      nowMs,
+      rewards,
+      change: {
+        kind: 'limited',
+        from,
+        to: options.highest,
+        why: `no step beyond '${options.highest}' is allowed here`,
+        evidence: [],
+      },
+    });
   }
   const fresh = freshOf(verdicts, state.counted);
-  const counted = fresh.length === 0 ? state.counted : { ...state.counted, ...Object.fromEntries(fresh.map(({ stream, seen }) => [stream, seen])) };
+  const counted =
+    fresh.length === 0
+      ? state.counted
+      : { ...state.counted, ...Object.fromEntries(fresh.map(({ stream, seen }) => [stream, seen])) };
   if (state.mode === 'held') return { state: fresh.length === 0 ? state : { ...state, counted } };
   if (options.highest === 'watching') return { state };
   const further = fresh.filter(({ source }) => heightOf(SOURCE_CEILING[source]) > heightOf(from));
   const next = REACTION_STEPS[heightOf(from) + 1] as Reaction | undefined;
   const detections = (state.mode === 'watching' ? 0 : state.detections) + further.length;
-  const mayRise = next !== undefined && heightOf(next) <= heightOf(options.highest) && (next !== 'rollback' || options.canRollBack) && (state.mode === 'watching' || nowMs - state.sinceMs >= options.dwellMs);
+  const mayRise =
+    next !== undefined &&
+    heightOf(next) <= heightOf(options.highest) &&
+    (next !== 'rollback' || options.canRollBack) &&
+    (state.mode === 'watching' || nowMs - state.sinceMs >= options.dwellMs);
   if (mayRise && further.length > 0 && detections >= DETECTIONS_NEEDED[next]) {
-    return enter({ ...state, counted }, next, { nowMs, rewards, suspects: suspectsOf(further), change: { kind: 'up', from, to: next, why: `${further.map(sentenceOf).join('; ')}; detection ${detections} of ${DETECTIONS_NEEDED[next]}`, evidence: further } });
+    return enter({ ...state, counted }, next, {
+      nowMs,
+      rewards,
+      suspects: suspectsOf(further),
+      change: {
+        kind: 'up',
+        from,
+        to: next,
+        why: `${further.map(sentenceOf).join('; ')}; detection ${detections} of ${DETECTIONS_NEEDED[next]}`,
+        evidence: further,
+      },
+    });
   }
   if (state.mode === 'watching') return { state: fresh.length === 0 ? state : { ...state, counted } };
   const sustaining = fresh.filter(({ source }) => heightOf(SOURCE_CEILING[source]) >= heightOf(from));
-  if (sustaining.length > 0) return { state: { ...state, counted, detections, quietSinceMs: nowMs, quietFrom: rewards, suspects: united(state.suspects, suspectsOf(sustaining)) } };
+  if (sustaining.length > 0)
+    return {
+      state: {
+        ...state,
+        counted,
+        detections,
+        quietSinceMs: nowMs,
+        quietFrom: rewards,
+        suspects: united(state.suspects, suspectsOf(sustaining)),
+      },
+    };
   if (nowMs - state.quietSinceMs >= options.quietMs && rewards - state.quietFrom >= options.quietRewards) {
     const to = REACTION_STEPS[heightOf(from) - 1] as ReactionStep;
-    return enter({ ...state, counted }, to, { nowMs, rewards, change: { kind: 'down', from, to, why: `no detection for ${Math.round((nowMs - state.quietSinceMs) / 1000)} s and ${rewards - state.quietFrom} rewards`, evidence: [] } });
+    return enter({ ...state, counted }, to, {
+      nowMs,
+      rewards,
+      change: {
+        kind: 'down',
+        from,
+        to,
+        why: `no detection for ${Math.round((nowMs - state.quietSinceMs) / 1000)} s and ${rewards - state.quietFrom} rewards`,
+        evidence: [],
+      },
+    });
   }
   return { state: fresh.length === 0 ? state : { ...state, counted } };
 }
 
 /** Puts the ladder at a step by hand and keeps it there. A rollback is done by ending a rollout, and not held. */
-export function holdReaction(state: ReactionState, { step, actor, reason, nowMs }: { readonly step: Exclude<ReactionStep, 'rollback'>; readonly actor: string; readonly reason: string; readonly nowMs: number }): { readonly state: ReactionState; readonly change: ReactionChange } {
+export function holdReaction(
+  state: ReactionState,
+  {
+    step,
+    actor,
+    reason,
+    nowMs,
+  }: {
+    readonly step: Exclude<ReactionStep, 'rollback'>;
+    readonly actor: string;
+    readonly reason: string;
+    readonly nowMs: number;
+  },
+): { readonly state: ReactionState; readonly change: ReactionChange } {
   const suspects = state.mode === 'watching' ? [] : state.suspects;
-  return { state: { mode: 'held', step, sinceMs: nowMs, actor, reason, suspects, counted: state.counted }, change: { kind: 'held', from: stepOf(state), to: step, why: reason, evidence: [] } };
+  return {
+    state: { mode: 'held', step, sinceMs: nowMs, actor, reason, suspects, counted: state.counted },
+    change: { kind: 'held', from: stepOf(state), to: step, why: reason, evidence: [] },
+  };
 }
 
 /** Gives a held ladder back to the detectors, at the step where it is. @returns undefined when nobody holds it. */
-export function releaseReaction(state: ReactionState, { reason, rewards, nowMs }: { readonly reason: string; readonly rewards: number; readonly nowMs: number }): { readonly state: ReactionState; readonly change?: ReactionChange } | undefined {
+export function releaseReaction(
+  state: ReactionState,
+  { reason, rewards, nowMs }: { readonly reason: string; readonly rewards: number; readonly nowMs: number },
+): { readonly state: ReactionState; readonly change?: ReactionChange } | undefined {
   if (state.mode !== 'held') return undefined;
-  return enter(state, state.step, { nowMs, rewards, change: { kind: 'released', from: state.step, to: state.step, why: reason, evidence: [] } });
+  return enter(state, state.step, {
+    nowMs,
+    rewards,
+    change: { kind: 'released', from: state.step, to: state.step, why: reason, evidence: [] },
+  });
 }
 
 export interface ReactionEffects {
@@ -149,7 +263,10 @@ export interface ReactionEffects {
 
 const PLAIN: ReactionEffects = { gamma: 1, floor: 1, keep: 1, frozen: false };
 
-/** What a step does. From `freeze` on there is no more exploration than usual: what is not learned from is not worth its price. */
+/**
+ * What a step does. From `freeze` on there is no more exploration than usual: what is not learned from is not worth
+ * its price.
+ */
 export function reactionEffects(step: ReactionStep): ReactionEffects {
   switch (step) {
     case 'watching':
@@ -179,14 +296,37 @@ function freshOf(verdicts: readonly DriftVerdict[], counted: Counted): DriftVerd
   return [...found.values()];
 }
 
-function enter(state: ReactionState, to: ReactionStep, { nowMs, rewards, suspects = [], change }: { nowMs: number; rewards: number; suspects?: readonly string[]; change: ReactionChange }): { readonly state: ReactionState; readonly change: ReactionChange } {
+function enter(
+  state: ReactionState,
+  to: ReactionStep,
+  {
+    nowMs,
+    rewards,
+    suspects = [],
+    change,
+  }: { nowMs: number; rewards: number; suspects?: readonly string[]; change: ReactionChange },
+): { readonly state: ReactionState; readonly change: ReactionChange } {
   const { counted } = state;
   if (to === 'watching') return { state: { mode: 'watching', counted }, change };
   const before = state.mode === 'watching' ? [] : state.suspects;
-  return { state: { mode: 'reacting', step: to, sinceMs: nowMs, quietSinceMs: nowMs, quietFrom: rewards, detections: 0, suspects: united(before, suspects), counted }, change };
+  return {
+    state: {
+      mode: 'reacting',
+      step: to,
+      sinceMs: nowMs,
+      quietSinceMs: nowMs,
+      quietFrom: rewards,
+      detections: 0,
+      suspects: united(before, suspects),
+      counted,
+    },
+    change,
+  };
 }
 
 const ABOUT_MODELS: readonly DriftSource[] = ['reward_fall', 'reward_change', 'calibration'];
-const suspectsOf = (verdicts: readonly DriftVerdict[]): string[] => verdicts.filter(({ source }) => ABOUT_MODELS.includes(source)).map(({ subject }) => subject);
+const suspectsOf = (verdicts: readonly DriftVerdict[]): string[] =>
+  verdicts.filter(({ source }) => ABOUT_MODELS.includes(source)).map(({ subject }) => subject);
 const united = (a: readonly string[], b: readonly string[]): readonly string[] => [...new Set([...a, ...b])];
-const sentenceOf = ({ source, subject, value, limit, seen }: DriftVerdict): string => `${source} of ${subject}: ${value.toPrecision(3)} beyond ${limit} after ${seen}`;
+const sentenceOf = ({ source, subject, value, limit, seen }: DriftVerdict): string =>
+  `${source} of ${subject}: ${value.toPrecision(3)} beyond ${limit} after ${seen}`;

@@ -3,13 +3,23 @@ import { withoutCourtesy } from './courtesy.ts';
 const ASKED = 'Who ruled France in 1700, and why?';
 
 describe('courtesy around a prompt', () => {
-  it.each(['Please tell me: ', 'Hi, quick one. ', 'HELLO THERE!\n\n', 'Good morning. I have a question for you: ', 'Thanks in advance! ', 'Could you help me with this? '])('is taken away before it: %j', (opening) => {
+  it.each([
+    'Please tell me: ',
+    'Hi, quick one. ',
+    'HELLO THERE!\n\n',
+    'Good morning. I have a question for you: ',
+    'Thanks in advance! ',
+    'Could you help me with this? ',
+  ])('is taken away before it: %j', (opening) => {
     expect(withoutCourtesy(opening + ASKED).trim()).toBe(ASKED);
   });
 
-  it.each([' Thank you very much!', '\nThanks.', ' Please help me. Many thanks in advance!', '\n\nKind regards'])('is taken away behind it: %j', (closing) => {
-    expect(withoutCourtesy(ASKED + closing).trim()).toBe(ASKED);
-  });
+  it.each([' Thank you very much!', '\nThanks.', ' Please help me. Many thanks in advance!', '\n\nKind regards'])(
+    'is taken away behind it: %j',
+    (closing) => {
+      expect(withoutCourtesy(ASKED + closing).trim()).toBe(ASKED);
+    },
+  );
 
   it.each([
     ASKED,

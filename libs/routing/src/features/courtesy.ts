@@ -1,10 +1,14 @@
 /** What marks a clause as courtesy; without one of these it is kept. */
 const MARKS = new Set(
-  'hi hello hey dear greetings morning afternoon evening please kindly thanks thank sorry excuse pardon help helping assist tell know wonder wondering ask asking question questions query answer answers quick regards cheers appreciated appreciate grateful'.split(' '),
+  'hi hello hey dear greetings morning afternoon evening please kindly thanks thank sorry excuse pardon help helping assist tell know wonder wondering ask asking question questions query answer answers quick regards cheers appreciated appreciate grateful'.split(
+    ' ',
+  ),
 );
 /** Words that say nothing of what is asked, where nothing else stands in the clause. */
 const FILLERS = new Set(
-  "good day there you your u very so much many a lot in advance again bother bothering disturb me my mine us our i i'd i'm i've we it its this that these the an some something anything someone one another more last next few short small little simple easy can could would will may might must should do does did is are be been was am have has had having got get like love want need wish wished hope let lets let's try give for with about of on to from at and but or if possible just here now today well okay ok following mind time moment minute sir madam friend friends everyone all assistant best kind really also out know following".split(' '),
+  "good day there you your u very so much many a lot in advance again bother bothering disturb me my mine us our i i'd i'm i've we it its this that these the an some something anything someone one another more last next few short small little simple easy can could would will may might must should do does did is are be been was am have has had having got get like love want need wish wished hope let lets let's try give for with about of on to from at and but or if possible just here now today well okay ok following mind time moment minute sir madam friend friends everyone all assistant best kind really also out know following".split(
+    ' ',
+  ),
 );
 /** A longer clause is no courtesy. Characters. */
 const LONGEST = 64;
@@ -59,7 +63,8 @@ function sentenceStart(text: string, from: number, to: number): number | undefin
   return undefined;
 }
 
-const isMark = (character: string): boolean => character === '.' || character === '!' || character === '?' || character === '\n';
+const isMark = (character: string): boolean =>
+  character === '.' || character === '!' || character === '?' || character === '\n';
 
 function isCourtesy(clause: string): boolean {
   let marked = false;

@@ -10,7 +10,8 @@ export interface FeatureScale {
  * @throws RangeError naming the feature that is not a finite number, or when their count is another.
  */
 export function standardise(features: readonly number[], { mean, sd }: FeatureScale): number[] {
-  if (features.length !== mean.length) throw new RangeError(`there are ${features.length} features, the policy was fitted on ${mean.length}`);
+  if (features.length !== mean.length)
+    throw new RangeError(`there are ${features.length} features, the policy was fitted on ${mean.length}`);
   const x = [1];
   features.forEach((value, i) => {
     if (!Number.isFinite(value)) throw new RangeError(`feature ${i} is ${value}`);
@@ -25,6 +26,8 @@ export function fitScale(rows: readonly (readonly number[])[]): FeatureScale {
   const first = rows[0];
   if (first === undefined) throw new RangeError('there is nothing to fit a scale on');
   const mean = first.map((_, i) => rows.reduce((sum, row) => sum + (row[i] as number), 0) / rows.length);
-  const sd = first.map((_, i) => Math.sqrt(rows.reduce((sum, row) => sum + ((row[i] as number) - (mean[i] as number)) ** 2, 0) / rows.length));
+  const sd = first.map((_, i) =>
+    Math.sqrt(rows.reduce((sum, row) => sum + ((row[i] as number) - (mean[i] as number)) ** 2, 0) / rows.length),
+  );
   return { mean, sd };
 }

@@ -2,9 +2,21 @@ import { promptParts } from './prompt-parts.ts';
 
 describe('what messages hold beside text', () => {
   it.each([
-    ['an image of the first dialect', [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'x' } }] }], { images: true, audio: false }],
-    ['an image of the second dialect', [{ role: 'user', content: [{ type: 'input_image' }] }], { images: true, audio: false }],
-    ['an image inside the result of a tool', [{ role: 'user', content: [{ type: 'tool_result', content: [{ type: 'image' }] }] }], { images: true, audio: false }],
+    [
+      'an image of the first dialect',
+      [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'x' } }] }],
+      { images: true, audio: false },
+    ],
+    [
+      'an image of the second dialect',
+      [{ role: 'user', content: [{ type: 'input_image' }] }],
+      { images: true, audio: false },
+    ],
+    [
+      'an image inside the result of a tool',
+      [{ role: 'user', content: [{ type: 'tool_result', content: [{ type: 'image' }] }] }],
+      { images: true, audio: false },
+    ],
     ['sound', [{ role: 'user', content: [{ type: 'text' }, { type: 'input_audio' }] }], { images: false, audio: true }],
     ['text that speaks of an image', [{ role: 'user', content: 'type: image' }], { images: false, audio: false }],
   ])('is found: %s', (_what, messages, found) => {

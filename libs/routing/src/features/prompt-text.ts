@@ -7,8 +7,9 @@ const INSTRUCTION_CHARS = 1_024;
 
 /**
  * The text of a request that features are computed from: the newest turns of the person, then the beginning of the
- * instructions. Reads a parsed body of either dialect (`messages` and `system`; `input` and `instructions`), whatever is in
- * it; what is not text (images, results of tools) is left out. To be looked at and never to be kept or logged.
+ * instructions. Reads a parsed body of either dialect (`messages` and `system`; `input` and `instructions`),
+ * whatever is in it; what is not text (images, results of tools) is left out. To be looked at and never to be kept
+ * or logged.
  */
 export function promptText(body: Readonly<Record<string, unknown>>): string {
   const turns = body['messages'] ?? body['input'];
@@ -38,7 +39,10 @@ function join(a: string, b: string): string {
   return a === '' ? b : b === '' ? a : `${a}\n${b}`;
 }
 
-/** A string, or the text parts of a list, as far as they are looked at; the results of tools are parts of a user's turn too, and no words of the person. */
+/**
+ * A string, or the text parts of a list, as far as they are looked at; the results of tools are parts of a user's
+ * turn too, and no words of the person.
+ */
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content.slice(0, MAX_CHARS);
   if (!Array.isArray(content)) return '';
@@ -46,7 +50,8 @@ function textOf(content: unknown): string {
   for (const part of content as readonly unknown[]) {
     if (text.length >= MAX_CHARS) break;
     const { type, text: words } = (part ?? {}) as { type?: unknown; text?: unknown };
-    if (typeof words === 'string' && (type === 'text' || type === 'input_text')) text = join(text, words.slice(0, MAX_CHARS));
+    if (typeof words === 'string' && (type === 'text' || type === 'input_text'))
+      text = join(text, words.slice(0, MAX_CHARS));
   }
   return text.slice(0, MAX_CHARS);
 }

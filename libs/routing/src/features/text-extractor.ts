@@ -43,11 +43,16 @@ export function createTextExtractor(spec: TextExtractorSpec = { kind: 'text' }):
 }
 
 /**
- * Coefficients with which the arm of a model begins when its quality is expected to be what the scorer says: the score's own
- * mean as the bias and its spread as its weight, nothing for the rest. Give them to `RidgeArm.withPrior`, with the scale of
- * the features that includes the scores. A model without a score begins at zero.
+ * Coefficients with which the arm of a model begins when its quality is expected to be what the scorer says: the
+ * score's own mean as the bias and its spread as its weight, nothing for the rest. Give them to
+ * `RidgeArm.withPrior`, with the scale of the features that includes the scores. A model without a score begins at
+ * zero.
  */
-export function scorePrior(names: readonly string[], { mean, sd }: { readonly mean: readonly number[]; readonly sd: readonly number[] }, model: string): number[] {
+export function scorePrior(
+  names: readonly string[],
+  { mean, sd }: { readonly mean: readonly number[]; readonly sd: readonly number[] },
+  model: string,
+): number[] {
   const theta = new Array<number>(names.length + 1).fill(0);
   const at = names.indexOf(`score:${model}`);
   if (at >= 0) {

@@ -1,6 +1,7 @@
 import { fitScale, standardise, TEXT_FEATURES, textFeatures } from './text-features.ts';
 
-const of = (text: string): Record<string, number> => Object.fromEntries(textFeatures(text).map((value, i) => [TEXT_FEATURES[i] as string, value]));
+const of = (text: string): Record<string, number> =>
+  Object.fromEntries(textFeatures(text).map((value, i) => [TEXT_FEATURES[i] as string, value]));
 const QUESTION = 'Which of these is not a prime number?\nA. 2\nB. 9\nC. 11\nAnswer:';
 
 describe('the features of a prompt', () => {
@@ -25,11 +26,15 @@ describe('the features of a prompt', () => {
   });
 
   it('are finite for an empty, an endless and a strange prompt', () => {
-    for (const text of ['', ' \n ', 'x'.repeat(1e6), '\u0000\ud800'.repeat(50)]) expect(textFeatures(text).every(Number.isFinite)).toBe(true);
+    for (const text of ['', ' \n ', 'x'.repeat(1e6), '\u0000\ud800'.repeat(50)])
+      expect(textFeatures(text).every(Number.isFinite)).toBe(true);
   });
 
   it('become a context with a bias, standardised and clipped', () => {
-    const scale = fitScale([[0, 1], [2, 1]]);
+    const scale = fitScale([
+      [0, 1],
+      [2, 1],
+    ]);
     expect(standardise([2, 1], scale)).toEqual([1, 1, 0]);
     expect(standardise([100, 5], scale)).toEqual([1, 3, 0]);
     expect(() => standardise([Number.NaN, 1], scale)).toThrow('feature 0 is NaN');

@@ -1,4 +1,16 @@
-import { classOf, DIGIT, HASH_SEED, hashStep, lowerOf, MATH, PLAIN, PUNCTUATION, SPACE, UPPER, WORD } from './characters.ts';
+import {
+  classOf,
+  DIGIT,
+  HASH_SEED,
+  hashStep,
+  lowerOf,
+  MATH,
+  PLAIN,
+  PUNCTUATION,
+  SPACE,
+  UPPER,
+  WORD,
+} from './characters.ts';
 
 export * from './feature-scale.ts';
 
@@ -30,7 +42,23 @@ const BLANK = 32;
 
 const CODE_WORDS = ['function', 'def', 'class', 'return'];
 const NEGATIONS = ['not', 'never', 'except', 'incorrect', 'false', 'neither', 'without'];
-const REASONING = ['prove', 'derive', 'explain', 'why', 'step by step', 'calculate', 'how many', 'deduce', 'therefore', 'if and only if', 'show that', 'optimize', 'optimise', 'analyze', 'analyse'];
+const REASONING = [
+  'prove',
+  'derive',
+  'explain',
+  'why',
+  'step by step',
+  'calculate',
+  'how many',
+  'deduce',
+  'therefore',
+  'if and only if',
+  'show that',
+  'optimize',
+  'optimise',
+  'analyze',
+  'analyse',
+];
 
 interface Cue {
   readonly kind: 'code' | 'negation' | 'reasoning';
@@ -42,7 +70,11 @@ interface Cue {
 const CUES = new Map<number, Cue>();
 /** Whether a hash that ends in these ten bits may be one of them: most words are none, and a map costs more to ask. */
 const MAY_BE_CUE = new Uint8Array(1_024);
-for (const [kind, phrases] of [['code', CODE_WORDS], ['negation', NEGATIONS], ['reasoning', REASONING]] as const) {
+for (const [kind, phrases] of [
+  ['code', CODE_WORDS],
+  ['negation', NEGATIONS],
+  ['reasoning', REASONING],
+] as const) {
   for (const phrase of phrases) {
     const hash = hashOf(phrase.split(' ')[0] as string);
     CUES.set(hash, { kind, phrase });
@@ -64,8 +96,8 @@ const slotStamp = new Uint32Array(SLOTS);
 let stamp = 0;
 
 /**
- * Sixteen cheap features of a prompt in two passes over at most 8,192 characters. Runs of white space count as one, so that
- * layout alone does not move them. Empty lines do not count as lines.
+ * Sixteen cheap features of a prompt in two passes over at most 8,192 characters. Runs of white space count as one,
+ * so that layout alone does not move them. Empty lines do not count as lines.
  */
 export function textFeatures(prompt: string): number[] {
   const length = normalise(prompt);

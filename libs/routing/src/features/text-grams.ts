@@ -15,9 +15,9 @@ const padded = new Uint16Array(66);
 const found = new Int32Array(3 * LOOKED_AT + 3);
 
 /**
- * The words of a text, pairs of neighbouring words, and the runs of four letters inside words, each hashed with a sign into
- * one of `buckets` (the hashing trick: Weinberger et al. 2009). A bucket counts once, with the sign of what came first.
- * Neither case nor white space nor punctuation changes them.
+ * The words of a text, pairs of neighbouring words, and the runs of four letters inside words, each hashed with a
+ * sign into one of `buckets` (the hashing trick: Weinberger et al. 2009). A bucket counts once, with the sign of
+ * what came first. Neither case nor white space nor punctuation changes them.
  *
  * @param buckets a power of two.
  * @returns one number for each bucket that occurs: twice the bucket, plus 1 where the sign is negative.
@@ -25,7 +25,8 @@ const found = new Int32Array(3 * LOOKED_AT + 3);
 export function textGrams(prompt: string, buckets: number): Int32Array {
   let table = seen.get(buckets);
   if (table === undefined) {
-    if (!Number.isInteger(Math.log2(buckets)) || buckets < 2) throw new RangeError(`the number of buckets must be a power of two, not ${buckets}`);
+    if (!Number.isInteger(Math.log2(buckets)) || buckets < 2)
+      throw new RangeError(`the number of buckets must be a power of two, not ${buckets}`);
     seen.set(buckets, (table = { stamps: new Uint32Array(buckets), stamp: 0 }));
   }
   if (table.stamp === 0xffffffff) table.stamps.fill((table.stamp = 0));

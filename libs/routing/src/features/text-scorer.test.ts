@@ -5,7 +5,11 @@ import { createTextScorer, fitTextScorer } from './text-scorer.ts';
 import { TEXT_FEATURES } from './text-features.ts';
 import { textGrams } from './text-grams.ts';
 
-const TOPICS = [['integral', 'matrix', 'theorem', 'polynomial'], ['treaty', 'empire', 'revolution', 'parliament'], ['enzyme', 'membrane', 'protein', 'nucleus']];
+const TOPICS = [
+  ['integral', 'matrix', 'theorem', 'polynomial'],
+  ['treaty', 'empire', 'revolution', 'parliament'],
+  ['enzyme', 'membrane', 'protein', 'nucleus'],
+];
 const FILLER = ['what', 'is', 'the', 'of', 'a', 'which', 'these', 'best'];
 /** The weak model knows history alone. */
 const quality = (topic: number): [number, number] => [topic === 1 ? 0.9 : 0.3, 0.85];
@@ -14,7 +18,9 @@ function corpus(seed: number, count: number): { prompts: string[]; topics: numbe
   const random = createRandom(seed);
   const pick = (words: readonly string[]): string => words[Math.floor(random() * words.length)] as string;
   const topics = Array.from({ length: count }, () => Math.floor(random() * 3));
-  const prompts = topics.map((topic) => Array.from({ length: 8 }, (_, i) => pick(i === 3 || i === 6 ? (TOPICS[topic] as string[]) : FILLER)).join(' '));
+  const prompts = topics.map((topic) =>
+    Array.from({ length: 8 }, (_, i) => pick(i === 3 || i === 6 ? (TOPICS[topic] as string[]) : FILLER)).join(' '),
+  );
   return { prompts, topics, qualities: topics.map((topic) => quality(topic).map((mean) => (random() < mean ? 1 : 0))) };
 }
 
@@ -42,20 +48,26 @@ describe('the scorer of prompts', () => {
   });
 
   it('gives nothing on length, so that a sentence before a prompt moves it by its words alone', () => {
-    const coefficients = (name: (typeof TEXT_FEATURES)[number]): number[] => state.features.slice((TEXT_FEATURES.indexOf(name) + 1) * 2, (TEXT_FEATURES.indexOf(name) + 2) * 2);
+    const coefficients = (name: (typeof TEXT_FEATURES)[number]): number[] =>
+      state.features.slice((TEXT_FEATURES.indexOf(name) + 1) * 2, (TEXT_FEATURES.indexOf(name) + 2) * 2);
     expect([...coefficients('log_chars'), ...coefficients('log_words')]).toEqual([0, 0, 0, 0]);
     expect(coefficients('mean_word_length').every((value) => value !== 0)).toBe(true);
   });
 
   it('stays finite for an empty, an endless and a strange prompt', () => {
-    for (const prompt of ['', ' \n', 'x'.repeat(1e5), '\ud800 \u0000'.repeat(99), '質問 ответ']) expect(scorer.score(prompt).every(Number.isFinite)).toBe(true);
+    for (const prompt of ['', ' \n', 'x'.repeat(1e5), '\ud800 \u0000'.repeat(99), '質問 ответ'])
+      expect(scorer.score(prompt).every(Number.isFinite)).toBe(true);
   });
 
   it('refuses examples and states that do not fit together, and says how', () => {
     expect(() => fitTextScorer({ models: ['a'], prompts: ['x'], qualities: [] })).toThrow('1 prompts and 0 rows');
-    expect(() => fitTextScorer({ models: ['a'], prompts: ['x'], qualities: [[1.5]] })).toThrow('row 0 must have 1 qualities in [0, 1]');
+    expect(() => fitTextScorer({ models: ['a'], prompts: ['x'], qualities: [[1.5]] })).toThrow(
+      'row 0 must have 1 qualities in [0, 1]',
+    );
     expect(() => createTextScorer({ ...state, models: ['weak'] })).toThrow('do not fit 1 models');
-    expect(() => createTextScorer({ ...state, kind: 'forest' as 'hashed-ridge' })).toThrow('the kind forest is not known');
+    expect(() => createTextScorer({ ...state, kind: 'forest' as 'hashed-ridge' })).toThrow(
+      'the kind forest is not known',
+    );
     expect(() => textGrams('a', 1_000)).toThrow('power of two');
   });
 });
@@ -66,7 +78,10 @@ it('the extractor of a policy with scores gives an arm that starts at its score'
   const scale = fitScale(train.prompts.map((prompt) => extractor.extract(prompt)));
   const prompt = train.prompts[0] as string;
   const theta = scorePrior(extractor.names, scale, 'weak');
-  const mean = standardise(extractor.extract(prompt), scale).reduce((sum, value, i) => sum + value * (theta[i] as number), 0);
+  const mean = standardise(extractor.extract(prompt), scale).reduce(
+    (sum, value, i) => sum + value * (theta[i] as number),
+    0,
+  );
   expect(mean).toBeCloseTo(scorer.score(prompt)[0] as number, 9);
   expect(scorePrior(extractor.names, scale, 'another').every((value) => value === 0)).toBe(true);
   expect(() => createTextExtractor({ kind: 'vision' } as never)).toThrow('the kind vision is not known');

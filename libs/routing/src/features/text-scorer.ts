@@ -4,19 +4,26 @@ import { withoutCourtesy } from './courtesy.ts';
 import { TEXT_FEATURES, textFeatures } from './text-features.ts';
 import { textGrams } from './text-grams.ts';
 
-/** Chosen by cross-validation on folds of the training data of two public tables; docs/routing-evidence.md has the figures. */
+/**
+ * Chosen by cross-validation on folds of the training data of two public tables; docs/routing-evidence.md has the
+ * figures.
+ */
 const BUCKETS = 16_384;
 const PENALTY = 24;
 /** Standardised features count this much beside the words, whose vector has length 1. */
 const FEATURE_WEIGHT = 0.3;
-/** Places behind the bias. The first depends on case. The two lengths move most of all when a sentence is put before a prompt, and say nothing that its words do not. */
+/**
+ * Places behind the bias. The first depends on case. The two lengths move most of all when a sentence is put before
+ * a prompt, and say nothing that its words do not.
+ */
 const CASE = TEXT_FEATURES.indexOf('upper_share') + 1;
 const LENGTHS = [TEXT_FEATURES.indexOf('log_chars') + 1, TEXT_FEATURES.indexOf('log_words') + 1];
 const LARGEST = 32_767;
 
 /**
- * A fitted scorer. What it looks at (courtesy, grams, the weight of the features) belongs to its kind: with another way of
- * looking the same coefficients mean something else, so that gets another kind. JSON-safe: about 44 kB for each model at 16,384 buckets.
+ * A fitted scorer. What it looks at (courtesy, grams, the weight of the features) belongs to its kind: with another
+ * way of looking the same coefficients mean something else, so that gets another kind. JSON-safe: about 44 kB for
+ * each model at 16,384 buckets.
  */
 export interface TextScorerState {
   readonly kind: 'hashed-ridge';
@@ -36,7 +43,10 @@ export interface TextScorerState {
 /** Expected quality of each model for a prompt, from its words and features alone. */
 export interface TextScorer {
   readonly models: readonly string[];
-  /** Courtesy around the prompt is not looked at. @param features the prompt's `textFeatures`, when they are at hand. */
+  /**
+   * Courtesy around the prompt is not looked at.
+   * @param features the prompt's `textFeatures`, when they are at hand.
+   */
   score(prompt: string, features?: readonly number[]): number[];
 }
 
@@ -48,16 +58,21 @@ export interface TextExamples {
 }
 
 /**
- * Fits the quality of all models on hashed words, word pairs and letter groups, and the text features but for the length, by one ridge
- * regression with the same penalty. Thereby the difference of two models is the fit of their difference: what is predicted
- * well is the gain of the stronger one, not its success.
+ * Fits the quality of all models on hashed words, word pairs and letter groups, and the text features but for the
+ * length, by one ridge regression with the same penalty. Thereby the difference of two models is the fit of their
+ * difference: what is predicted well is the gain of the stronger one, not its success.
  *
  * @throws RangeError when the parts differ in length, or a quality is not in [0, 1].
  */
-export function fitTextScorer({ models, prompts, qualities }: TextExamples, { buckets = BUCKETS, penalty = PENALTY }: { readonly buckets?: number; readonly penalty?: number } = {}): TextScorerState {
-  if (prompts.length !== qualities.length) throw new RangeError(`there are ${prompts.length} prompts and ${qualities.length} rows of qualities`);
+export function fitTextScorer(
+  { models, prompts, qualities }: TextExamples,
+  { buckets = BUCKETS, penalty = PENALTY }: { readonly buckets?: number; readonly penalty?: number } = {},
+): TextScorerState {
+  if (prompts.length !== qualities.length)
+    throw new RangeError(`there are ${prompts.length} prompts and ${qualities.length} rows of qualities`);
   qualities.forEach((row, i) => {
-    if (row.length !== models.length || !row.every((quality) => quality >= 0 && quality <= 1)) throw new RangeError(`row ${i} must have ${models.length} qualities in [0, 1]`);
+    if (row.length !== models.length || !row.every((quality) => quality >= 0 && quality <= 1))
+      throw new RangeError(`row ${i} must have ${models.length} qualities in [0, 1]`);
   });
   const plain = prompts.map(withoutCourtesy);
   const raw = plain.map(textFeatures);
@@ -69,7 +84,11 @@ export function fitTextScorer({ models, prompts, qualities }: TextExamples, { bu
     return row;
   });
   const offset = models.map((_, k) => qualities.reduce((sum, row) => sum + (row[k] as number), 0) / qualities.length);
-  const weights = fitSparseRidge(rows, qualities.map((row) => row.map((quality, k) => quality - (offset[k] as number))), { sparse: buckets, penalty });
+  const weights = fitSparseRidge(
+    rows,
+    qualities.map((row) => row.map((quality, k) => quality - (offset[k] as number))),
+    { sparse: buckets, penalty },
+  );
   const count = models.length;
   const first = (scale.mean.length + 1) * count;
   const steps = models.map((_, k) => {
@@ -82,7 +101,16 @@ export function fitTextScorer({ models, prompts, qualities }: TextExamples, { bu
     const step = steps[(i - first) % count] as number;
     grams.writeInt16LE(step === 0 ? 0 : Math.round((weights[i] as number) / step), (i - first) * 2);
   }
-  return { kind: 'hashed-ridge', models, buckets, scale, offset, features: [...weights.subarray(0, first)], steps, grams: grams.toString('base64') };
+  return {
+    kind: 'hashed-ridge',
+    models,
+    buckets,
+    scale,
+    offset,
+    features: [...weights.subarray(0, first)],
+    steps,
+    grams: grams.toString('base64'),
+  };
 }
 
 /** @throws RangeError when the state is not one that `fitTextScorer` makes. */
@@ -91,11 +119,19 @@ export function createTextScorer(state: TextScorerState): TextScorer {
   const bytes = Buffer.from(state.grams, 'base64');
   const count = models.length;
   const dense = scale.mean.length + 1;
-  if (state.kind !== 'hashed-ridge') throw new RangeError(`a text scorer of the kind ${String(state.kind)} is not known`);
-  if (bytes.length !== buckets * count * 2 || features.length !== dense * count || steps.length !== count || offset.length !== count) throw new RangeError(`the coefficients of the text scorer do not fit ${count} models and ${buckets} buckets`);
+  if (state.kind !== 'hashed-ridge')
+    throw new RangeError(`a text scorer of the kind ${String(state.kind)} is not known`);
+  if (
+    bytes.length !== buckets * count * 2 ||
+    features.length !== dense * count ||
+    steps.length !== count ||
+    offset.length !== count
+  )
+    throw new RangeError(`the coefficients of the text scorer do not fit ${count} models and ${buckets} buckets`);
   const weights = new Float32Array(features.length + buckets * count);
   weights.set(features);
-  for (let i = 0; i < buckets * count; i += 1) weights[features.length + i] = bytes.readInt16LE(i * 2) * (steps[i % count] as number);
+  for (let i = 0; i < buckets * count; i += 1)
+    weights[features.length + i] = bytes.readInt16LE(i * 2) * (steps[i % count] as number);
   return {
     models,
     score(prompt, given) {
@@ -109,7 +145,12 @@ export function createTextScorer(state: TextScorerState): TextScorer {
   };
 }
 
-function rowOf(prompt: string, features: readonly number[], scale: FeatureScale, buckets: number): SparseRow & { readonly dense: number[] } {
+function rowOf(
+  prompt: string,
+  features: readonly number[],
+  scale: FeatureScale,
+  buckets: number,
+): SparseRow & { readonly dense: number[] } {
   const codes = textGrams(prompt, buckets);
   const dense = standardise(features, scale).map((value) => value * FEATURE_WEIGHT);
   // Who writes in capitals asks the same.

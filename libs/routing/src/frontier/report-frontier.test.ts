@@ -1,4 +1,13 @@
-import { bestModel, chooseByUtility, chooseCostWeight, crossFitted, meanDearestCost, mixtureCostWithin, operatingPoint, type QualityTable } from './quality-table.ts';
+import {
+  bestModel,
+  chooseByUtility,
+  chooseCostWeight,
+  crossFitted,
+  meanDearestCost,
+  mixtureCostWithin,
+  operatingPoint,
+  type QualityTable,
+} from './quality-table.ts';
 import { averageGapRecovered } from './metrics.ts';
 import { reportFrontier, strongShareCurve } from './report-frontier.ts';
 
@@ -11,7 +20,7 @@ const table: QualityTable = {
 };
 
 describe('the frontier of a router', () => {
-  it('is the oracle\'s for perfect predictions: half the cost but for the weak calls, and no quality lost', () => {
+  it("is the oracle's for perfect predictions: half the cost but for the weak calls, and no quality lost", () => {
     const report = reportFrontier(table.qualities, table, { loss: 0.027 });
     expect(report.aiq.router).toBeCloseTo(report.aiq.oracle, 12);
     expect(report.best).toMatchObject({ model: 'strong', quality: expect.closeTo(0.9, 12) });
@@ -21,7 +30,7 @@ describe('the frontier of a router', () => {
   });
 
   it('is no better than a random mix of the two models when the predictions say nothing', () => {
-    const random = rows.map((_, i) => [0.5, 0.5 + 0.3 * ((i * 7919) % 200) / 200]);
+    const random = rows.map((_, i) => [0.5, 0.5 + (0.3 * ((i * 7919) % 200)) / 200]);
     const report = reportFrontier(random, table, { loss: 0.027 });
     expect(Math.abs(report.apgr - 0.5)).toBeLessThan(0.05);
     expect(Math.abs(report.aiq.router - report.aiq.randomMix)).toBeLessThan(0.02);
@@ -31,7 +40,16 @@ describe('the frontier of a router', () => {
   it('measures what is saved against the best single model, and a mix by its share of both', () => {
     const point = operatingPoint(table.qualities, table, bestModel(table), 0.1);
     expect(point).toMatchObject({ saved: expect.closeTo(0.45, 12), loss: expect.closeTo(0, 12), lossError: 0 });
-    expect(mixtureCostWithin([{ cost: 1, quality: 0.6 }, { cost: 10, quality: 0.9 }], { cost: 10, quality: 0.9 }, 0.03)).toBeCloseTo(9.1, 12);
+    expect(
+      mixtureCostWithin(
+        [
+          { cost: 1, quality: 0.6 },
+          { cost: 10, quality: 0.9 },
+        ],
+        { cost: 10, quality: 0.9 },
+        0.03,
+      ),
+    ).toBeCloseTo(9.1, 12);
     expect(mixtureCostWithin([{ cost: 1, quality: 0.6 }], { cost: 10, quality: 0.9 }, 0.03)).toBeUndefined();
   });
 
@@ -46,7 +64,17 @@ describe('the frontier of a router', () => {
   });
 
   it('gives up quality first where the money is, when one reference cost stands for all rows', () => {
-    const uneven: QualityTable = { models: ['weak', 'strong'], qualities: [[0.8, 0.9], [0.8, 0.9]], costs: [[1, 10], [10, 100]] };
+    const uneven: QualityTable = {
+      models: ['weak', 'strong'],
+      qualities: [
+        [0.8, 0.9],
+        [0.8, 0.9],
+      ],
+      costs: [
+        [1, 10],
+        [10, 100],
+      ],
+    };
     expect(meanDearestCost(uneven)).toBe(55);
     expect(chooseByUtility(uneven.qualities, uneven, 0.2, 55)).toEqual([1, 0]);
     expect(chooseByUtility(uneven.qualities, uneven, 0.2)).toEqual([0, 0]);
@@ -56,15 +84,35 @@ describe('the frontier of a router', () => {
 it('a gap is recovered on average to 1/2 by calls in any order, and to nearly 1 by those that need it first', () => {
   const weak = rows.map((easy) => (easy ? 1 : 0));
   const strong = rows.map(() => 1);
-  expect(averageGapRecovered(strongShareCurve(rows.map(() => 0), weak, strong))).toBeCloseTo(0.5, 1);
-  expect(averageGapRecovered(strongShareCurve(rows.map((easy) => (easy ? 0 : 1)), weak, strong))).toBeCloseTo(0.75, 2);
+  expect(
+    averageGapRecovered(
+      strongShareCurve(
+        rows.map(() => 0),
+        weak,
+        strong,
+      ),
+    ),
+  ).toBeCloseTo(0.5, 1);
+  expect(
+    averageGapRecovered(
+      strongShareCurve(
+        rows.map((easy) => (easy ? 0 : 1)),
+        weak,
+        strong,
+      ),
+    ),
+  ).toBeCloseTo(0.75, 2);
 });
 
 it('cross-fitting predicts no row by a fit that has seen its fold', () => {
   const folds = [0, 1, 2, 0, 1, 2];
-  const predicted = crossFitted([0, 1, 2, 3, 4, 5], (row) => folds[row] as number, (train, test) => {
-    for (const row of test) expect(train.map((one) => folds[one])).not.toContain(folds[row]);
-    return test.map((row) => [row]);
-  });
+  const predicted = crossFitted(
+    [0, 1, 2, 3, 4, 5],
+    (row) => folds[row] as number,
+    (train, test) => {
+      for (const row of test) expect(train.map((one) => folds[one])).not.toContain(folds[row]);
+      return test.map((row) => [row]);
+    },
+  );
   expect(predicted).toEqual([[0], [1], [2], [3], [4], [5]]);
 });

@@ -27,7 +27,8 @@ export function cholesky(matrix: Matrix): Matrix {
   for (let i = 0; i < size; i += 1) {
     for (let j = 0; j <= i; j += 1) {
       let sum = (matrix[i] as number[])[j] as number;
-      for (let k = 0; k < j; k += 1) sum -= ((lower[i] as number[])[k] as number) * ((lower[j] as number[])[k] as number);
+      for (let k = 0; k < j; k += 1)
+        sum -= ((lower[i] as number[])[k] as number) * ((lower[j] as number[])[k] as number);
       if (i !== j) (lower[i] as number[])[j] = sum / ((lower[j] as number[])[j] as number);
       else if (sum > 0) (lower[i] as number[])[i] = Math.sqrt(sum);
       else throw new RangeError(`the matrix is not positive definite (pivot ${i} is ${sum})`);
@@ -57,7 +58,12 @@ export function solveWith(lower: Matrix, right: readonly number[]): number[] {
 export function inverse(matrix: Matrix): Matrix {
   const lower = cholesky(matrix);
   const size = matrix.length;
-  const result = Array.from({ length: size }, (_, i) => solveWith(lower, Array.from({ length: size }, (_, j) => (i === j ? 1 : 0))));
+  const result = Array.from({ length: size }, (_, i) =>
+    solveWith(
+      lower,
+      Array.from({ length: size }, (_, j) => (i === j ? 1 : 0)),
+    ),
+  );
   for (let i = 0; i < size; i += 1) {
     for (let j = 0; j < i; j += 1) {
       const mean = (((result[i] as number[])[j] as number) + ((result[j] as number[])[i] as number)) / 2;
@@ -74,7 +80,8 @@ export function inverseResidual(matrix: Matrix, inverted: Matrix): number {
   for (let i = 0; i < matrix.length; i += 1) {
     for (let j = 0; j < matrix.length; j += 1) {
       let sum = i === j ? -1 : 0;
-      for (let k = 0; k < matrix.length; k += 1) sum += ((matrix[i] as number[])[k] as number) * ((inverted[k] as number[])[j] as number);
+      for (let k = 0; k < matrix.length; k += 1)
+        sum += ((matrix[i] as number[])[k] as number) * ((inverted[k] as number[])[j] as number);
       worst = Math.max(worst, Math.abs(sum));
     }
   }

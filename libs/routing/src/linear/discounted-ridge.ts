@@ -2,9 +2,10 @@ import { cholesky, dot, scaledIdentity, solveWith, type Matrix } from './cholesk
 import type { Prediction } from './ridge-arm.ts';
 
 /**
- * Ridge regression that forgets (D-LinUCB: Russac, Vernade, Cappé 2019). The penalty is put back at each step, so that
- * it stays `lambda` for ever; without that the inverse winds up to infinity. Each update is of full rank, therefore it is
- * solved by Cholesky and never by Sherman and Morrison. The effective window is 1 / (1 - gamma) observations.
+ * Ridge regression that forgets (D-LinUCB: Russac, Vernade, Cappé 2019). The penalty is put back at each step, so
+ * that it stays `lambda` for ever; without that the inverse winds up to infinity. Each update is of full rank,
+ * therefore it is solved by Cholesky and never by Sherman and Morrison. The effective window is 1 / (1 - gamma)
+ * observations.
  */
 export class DiscountedRidge {
   readonly #gamma: number;
@@ -59,6 +60,7 @@ export class DiscountedRidge {
 function discount(matrix: Matrix, gamma: number, lambda: number, x: readonly number[]): void {
   for (let i = 0; i < x.length; i += 1) {
     const row = matrix[i] as number[];
-    for (let j = 0; j < x.length; j += 1) row[j] = gamma * (row[j] as number) + (x[i] as number) * (x[j] as number) + (i === j ? (1 - gamma) * lambda : 0);
+    for (let j = 0; j < x.length; j += 1)
+      row[j] = gamma * (row[j] as number) + (x[i] as number) * (x[j] as number) + (i === j ? (1 - gamma) * lambda : 0);
   }
 }

@@ -2,7 +2,10 @@ import { createRandom, normalDraw } from '../testing/random.ts';
 import { DiscountedRidge } from './discounted-ridge.ts';
 import { RidgeArm } from './ridge-arm.ts';
 
-const context = (random: () => number, dimension: number): number[] => [1, ...Array.from({ length: dimension - 1 }, () => Math.max(-3, Math.min(3, normalDraw(random))))];
+const context = (random: () => number, dimension: number): number[] => [
+  1,
+  ...Array.from({ length: dimension - 1 }, () => Math.max(-3, Math.min(3, normalDraw(random)))),
+];
 
 describe('a ridge arm', () => {
   it('keeps its inverse exact over many updates with nearly collinear contexts', () => {
@@ -31,7 +34,8 @@ describe('a ridge arm', () => {
   it('follows a change when it forgets, keeps its estimate where nothing new is said, and stays exact', () => {
     const random = createRandom(11);
     const before = [0.8, 0.1, -0.1, 0.05];
-    const value = (truth: readonly number[], x: readonly number[]): number => x.reduce((sum, one, j) => sum + one * (truth[j] as number), 0);
+    const value = (truth: readonly number[], x: readonly number[]): number =>
+      x.reduce((sum, one, j) => sum + one * (truth[j] as number), 0);
     const [plain, forgetting] = [RidgeArm.withPrior([0.6, 0, 0, 0], 10), RidgeArm.withPrior([0.6, 0, 0, 0], 10)];
     for (let i = 0; i < 20_000; i += 1) {
       const x = context(random, 4);
@@ -51,7 +55,13 @@ describe('a ridge arm', () => {
     expect(Math.abs((forgetting.theta[0] as number) - 0.4)).toBeLessThan(0.01);
     expect(Math.abs((plain.theta[0] as number) - 0.4)).toBeGreaterThan(0.1);
     expect(forgetting.residual).toBeLessThan(1e-9);
-    for (const [keep, penalty] of [[0, 1], [1, 1], [Number.NaN, 1], [0.9, 0]] as const) expect(() => forgetting.forget(keep, penalty)).toThrow('must lie between 0 and 1');
+    for (const [keep, penalty] of [
+      [0, 1],
+      [1, 1],
+      [Number.NaN, 1],
+      [0.9, 0],
+    ] as const)
+      expect(() => forgetting.forget(keep, penalty)).toThrow('must lie between 0 and 1');
   });
 
   it('comes back from its saved state to the last bit, and goes on alike', () => {

@@ -22,9 +22,9 @@ export interface RidgeState {
 
 /**
  * Ridge regression of the reward of one arm, updated one observation at a time (LinUCB disjoint: Li, Chu, Langford,
- * Schapire 2010). Keeps A, its inverse by Sherman and Morrison (1950), and b; the inverse is made anew by Cholesky every
- * 10,000 updates and whenever rounding shows. It forgets by `forget` alone, which never scales the inverse: that winds up
- * to infinity. For a stream that forgets at every step there is `DiscountedRidge`.
+ * Schapire 2010). Keeps A, its inverse by Sherman and Morrison (1950), and b; the inverse is made anew by Cholesky
+ * every 10,000 updates and whenever rounding shows. It forgets by `forget` alone, which never scales the inverse:
+ * that winds up to infinity. For a stream that forgets at every step there is `DiscountedRidge`.
  */
 export class RidgeArm {
   #a: Matrix;
@@ -56,7 +56,13 @@ export class RidgeArm {
   static withPrior(theta0: readonly number[], strength: number): RidgeArm {
     if (!(strength > 0)) throw new RangeError(`the strength of a prior must be above 0, not ${strength}`);
     const size = theta0.length;
-    return new RidgeArm({ a: scaledIdentity(size, strength), aInverse: scaledIdentity(size, 1 / strength), b: theta0.map((value) => value * strength), pulls: 0, sinceRefactor: 0 });
+    return new RidgeArm({
+      a: scaledIdentity(size, strength),
+      aInverse: scaledIdentity(size, 1 / strength),
+      b: theta0.map((value) => value * strength),
+      pulls: 0,
+      sinceRefactor: 0,
+    });
   }
 
   static restore(state: RidgeState): RidgeArm {
@@ -64,7 +70,13 @@ export class RidgeArm {
   }
 
   get state(): RidgeState {
-    return { a: this.#a.map((row) => [...row]), aInverse: this.#aInverse.map((row) => [...row]), b: [...this.#b], pulls: this.pulls, sinceRefactor: this.#sinceRefactor };
+    return {
+      a: this.#a.map((row) => [...row]),
+      aInverse: this.#aInverse.map((row) => [...row]),
+      b: [...this.#b],
+      pulls: this.pulls,
+      sinceRefactor: this.#sinceRefactor,
+    };
   }
 
   get theta(): readonly number[] {
@@ -92,8 +104,10 @@ export class RidgeArm {
    * @throws RangeError when a number is not finite or the dimension is another.
    */
   update(x: readonly number[], reward: number, weight = 1): number {
-    if (x.length !== this.#b.length) throw new RangeError(`the context has ${x.length} features, the arm has ${this.#b.length}`);
-    if (!x.every(Number.isFinite) || !Number.isFinite(reward) || !(weight > 0 && Number.isFinite(weight))) throw new RangeError('an observation must be finite');
+    if (x.length !== this.#b.length)
+      throw new RangeError(`the context has ${x.length} features, the arm has ${this.#b.length}`);
+    if (!x.every(Number.isFinite) || !Number.isFinite(reward) || !(weight > 0 && Number.isFinite(weight)))
+      throw new RangeError('an observation must be finite');
     const u = multiply(this.#aInverse, x);
     const denominator = 1 + weight * dot(x, u);
     for (let i = 0; i < x.length; i += 1) {
@@ -114,15 +128,18 @@ export class RidgeArm {
   }
 
   /**
-   * Discounts what was learned: A := keep A + (1 - keep) penalty I, and b so that the coefficients stay. Certainty goes down to
-   * that of `penalty` observations in each direction, the estimate is kept where nothing new is said. Of full rank, therefore
-   * solved by Cholesky.
+   * Discounts what was learned: A := keep A + (1 - keep) penalty I, and b so that the coefficients stay. Certainty
+   * goes down to that of `penalty` observations in each direction, the estimate is kept where nothing new is said.
+   * Of full rank, therefore solved by Cholesky.
    *
    * @param keep share that is left, in (0, 1).
    * @throws RangeError for another share, or a penalty that is not above 0.
    */
   forget(keep: number, penalty: number): void {
-    if (!(keep > 0 && keep < 1) || !(penalty > 0)) throw new RangeError(`what is kept must lie between 0 and 1, not ${keep}, and the penalty above 0, not ${penalty}`);
+    if (!(keep > 0 && keep < 1) || !(penalty > 0))
+      throw new RangeError(
+        `what is kept must lie between 0 and 1, not ${keep}, and the penalty above 0, not ${penalty}`,
+      );
     const put = (1 - keep) * penalty;
     this.#a = this.#a.map((row, i) => row.map((value, j) => keep * value + (i === j ? put : 0)));
     this.#b = this.#b.map((value, i) => keep * value + put * (this.#theta[i] as number));

@@ -5,7 +5,10 @@ const MINIMUM_ESS = 200;
 const MINIMUM_ESS_SHARE = 0.01;
 /** Mean weight further from 1 than this many standard errors: the logged probabilities are wrong. */
 const WEIGHT_ERRORS = 4;
-/** An arm is checked alone when it should have been chosen so often: below, counts are too skewed for standard errors. */
+/**
+ * An arm is checked alone when it should have been chosen so often: below, counts are too skewed for standard
+ * errors.
+ */
 const CHECKED_CHOICES = 25;
 /** Fewer effective rewards than this do not make an interval. Binds where rewards are rare, such as clicks. */
 const MINIMUM_REWARDS = 30;
@@ -107,7 +110,13 @@ function checkArms({ loggedProbabilities, actions }: LoggedData): ArmCheck[] {
       chosen += 1;
       sum += 1 / p;
     });
-    return { arm, chosen, expected, meanWeight: possible === 0 ? 1 : sum / possible, z: variance === 0 ? 0 : (sum - possible) / Math.sqrt(variance) };
+    return {
+      arm,
+      chosen,
+      expected,
+      meanWeight: possible === 0 ? 1 : sum / possible,
+      z: variance === 0 ? 0 : (sum - possible) / Math.sqrt(variance),
+    };
   });
 }
 
@@ -115,13 +124,27 @@ function checkArms({ loggedProbabilities, actions }: LoggedData): ArmCheck[] {
 export function refusals(diagnostics: Diagnostics): string[] {
   const { ess, essShare, rows, supportDeficiency, meanWeight, meanWeightError, effectiveRewards, arms } = diagnostics;
   const reasons: string[] = [];
-  if (supportDeficiency > 0) reasons.push(`the policy gives ${(supportDeficiency * 100).toFixed(2)} % of its choices to arms that the log never had`);
-  if (ess < MINIMUM_ESS) reasons.push(`the effective sample is ${Math.floor(ess)} of ${rows} rows, less than ${MINIMUM_ESS}`);
-  else if (essShare < MINIMUM_ESS_SHARE) reasons.push(`the effective sample is ${(essShare * 100).toFixed(2)} % of the rows, less than ${MINIMUM_ESS_SHARE * 100} %`);
-  if (Math.abs(meanWeight - 1) > WEIGHT_ERRORS * meanWeightError) reasons.push(`the weights average ${meanWeight.toFixed(3)} instead of 1 (standard error ${meanWeightError.toFixed(3)}): the logged probabilities are wrong`);
+  if (supportDeficiency > 0)
+    reasons.push(
+      `the policy gives ${(supportDeficiency * 100).toFixed(2)} % of its choices to arms that the log never had`,
+    );
+  if (ess < MINIMUM_ESS)
+    reasons.push(`the effective sample is ${Math.floor(ess)} of ${rows} rows, less than ${MINIMUM_ESS}`);
+  else if (essShare < MINIMUM_ESS_SHARE)
+    reasons.push(
+      `the effective sample is ${(essShare * 100).toFixed(2)} % of the rows, less than ${MINIMUM_ESS_SHARE * 100} %`,
+    );
+  if (Math.abs(meanWeight - 1) > WEIGHT_ERRORS * meanWeightError)
+    reasons.push(
+      `the weights average ${meanWeight.toFixed(3)} instead of 1 (standard error ${meanWeightError.toFixed(3)}): the logged probabilities are wrong`,
+    );
   for (const { arm, chosen, expected, z } of arms) {
-    if (Math.abs(z) > WEIGHT_ERRORS && expected >= CHECKED_CHOICES) reasons.push(`arm ${arm} was chosen ${chosen} times where the log says about ${Math.round(expected)} (${Math.abs(z).toFixed(1)} standard errors off by weight): the logged probabilities are wrong`);
+    if (Math.abs(z) > WEIGHT_ERRORS && expected >= CHECKED_CHOICES)
+      reasons.push(
+        `arm ${arm} was chosen ${chosen} times where the log says about ${Math.round(expected)} (${Math.abs(z).toFixed(1)} standard errors off by weight): the logged probabilities are wrong`,
+      );
   }
-  if (effectiveRewards < MINIMUM_REWARDS) reasons.push(`the value rests on ${effectiveRewards.toFixed(1)} effective rewards, less than ${MINIMUM_REWARDS}`);
+  if (effectiveRewards < MINIMUM_REWARDS)
+    reasons.push(`the value rests on ${effectiveRewards.toFixed(1)} effective rewards, less than ${MINIMUM_REWARDS}`);
   return reasons;
 }

@@ -45,16 +45,29 @@ export interface Estimates {
 const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 
 /** @param q predicted reward of every arm for every row, n by K. */
-export function estimatorTerms(data: LoggedData, target: readonly (readonly number[])[], q: readonly (readonly number[])[]): EstimatorTerms {
+export function estimatorTerms(
+  data: LoggedData,
+  target: readonly (readonly number[])[],
+  q: readonly (readonly number[])[],
+): EstimatorTerms {
   const weights = importanceWeights(data, target);
-  const dm = target.map((distribution, i) => distribution.reduce((sum, probability, arm) => sum + probability * ((q[i] as readonly number[])[arm] as number), 0));
+  const dm = target.map((distribution, i) =>
+    distribution.reduce((sum, probability, arm) => sum + probability * ((q[i] as readonly number[])[arm] as number), 0),
+  );
   const chosen = data.actions.map((action, i) => (q[i] as readonly number[])[action] as number);
   const ips = weights.map((weight, i) => weight * (data.rewards[i] as number));
-  const dr = dm.map((value, i) => value + (weights[i] as number) * ((data.rewards[i] as number) - (chosen[i] as number)));
+  const dr = dm.map(
+    (value, i) => value + (weights[i] as number) * ((data.rewards[i] as number) - (chosen[i] as number)),
+  );
   return { weights, ips, dm, dr, chosen };
 }
 
-export function estimate(data: LoggedData, target: readonly (readonly number[])[], q: readonly (readonly number[])[], settings: EstimatorSettings): Estimates {
+export function estimate(
+  data: LoggedData,
+  target: readonly (readonly number[])[],
+  q: readonly (readonly number[])[],
+  settings: EstimatorSettings,
+): Estimates {
   const { weights, ips, dm, dr, chosen } = estimatorTerms(data, target, q);
   const { rewards, loggedProbabilities } = data;
   const sumOfWeights = weights.reduce((sum, weight) => sum + weight, 0);
@@ -72,9 +85,18 @@ export function estimate(data: LoggedData, target: readonly (readonly number[])[
     switch: meanOf((weight, i) => {
       const kept = weight <= settings.switchAt ? weight * (rewards[i] as number) : 0;
       const logged = loggedProbabilities[i] as readonly number[];
-      const modelled = (target[i] as readonly number[]).reduce((sum, probability, arm) => sum + (probability / (logged[arm] as number) > settings.switchAt ? probability * ((q[i] as readonly number[])[arm] as number) : 0), 0);
+      const modelled = (target[i] as readonly number[]).reduce(
+        (sum, probability, arm) =>
+          sum +
+          (probability / (logged[arm] as number) > settings.switchAt
+            ? probability * ((q[i] as readonly number[])[arm] as number)
+            : 0),
+        0,
+      );
       return kept + modelled;
     }),
-    drOs: dmValue + meanOf((weight, i) => ((settings.shrinkage * weight) / (weight * weight + settings.shrinkage)) * residual(i)),
+    drOs:
+      dmValue +
+      meanOf((weight, i) => ((settings.shrinkage * weight) / (weight * weight + settings.shrinkage)) * residual(i)),
   };
 }

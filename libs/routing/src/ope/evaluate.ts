@@ -33,7 +33,11 @@ export interface EvaluateOptions extends Partial<EstimatorSettings> {
  *
  * @throws InvalidLogError when the log is not one.
  */
-export function evaluatePolicy(data: LoggedData, target: readonly (readonly number[])[], options: EvaluateOptions = {}): Evaluation {
+export function evaluatePolicy(
+  data: LoggedData,
+  target: readonly (readonly number[])[],
+  options: EvaluateOptions = {},
+): Evaluation {
   assertLoggedData(data, target);
   const diagnostics = diagnose(data, target);
   const reasons = refusals(diagnostics);
@@ -43,11 +47,17 @@ export function evaluatePolicy(data: LoggedData, target: readonly (readonly numb
   const estimates = estimate(data, target, q, { clipAt, switchAt, shrinkage });
   const { weights, dr } = estimatorTerms(data, target, q);
   const drError = standardError(dr);
-  const around = (value: number, error: number): Interval => ({ lower: value - Z95 * error, upper: value + Z95 * error });
+  const around = (value: number, error: number): Interval => ({
+    lower: value - Z95 * error,
+    upper: value + Z95 * error,
+  });
   return {
     status: 'estimated',
     estimates,
-    intervals: { snips: around(estimates.snips, snipsErrorByInfluence(weights, data.rewards)), dr: around(estimates.dr, drError) },
+    intervals: {
+      snips: around(estimates.snips, snipsErrorByInfluence(weights, data.rewards)),
+      dr: around(estimates.dr, drError),
+    },
     modelGap: drError === 0 ? 0 : Math.abs(estimates.dm - estimates.dr) / drError,
     diagnostics,
   };

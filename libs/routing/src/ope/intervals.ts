@@ -12,7 +12,10 @@ export function standardError(terms: readonly number[]): number {
 export function snipsErrorByInfluence(weights: readonly number[], rewards: readonly number[]): number {
   const snips = snipsOf(weights, rewards);
   const meanWeight = weights.reduce((sum, weight) => sum + weight, 0) / weights.length;
-  const squares = weights.reduce((sum, weight, i) => sum + ((weight * ((rewards[i] as number) - snips)) / meanWeight) ** 2, 0);
+  const squares = weights.reduce(
+    (sum, weight, i) => sum + ((weight * ((rewards[i] as number) - snips)) / meanWeight) ** 2,
+    0,
+  );
   return Math.sqrt(squares) / weights.length;
 }
 
@@ -26,7 +29,10 @@ export function snipsErrorByJackknife(weights: readonly number[], rewards: reado
   return Math.sqrt(((n - 1) / n) * without.reduce((sum, value) => sum + (value - mean) ** 2, 0));
 }
 
-/** Half width of the two-sided empirical Bernstein interval of terms in [0, bound] (Maurer and Pontil 2009). Honest and wide. */
+/**
+ * Half width of the two-sided empirical Bernstein interval of terms in [0, bound] (Maurer and Pontil 2009). Honest
+ * and wide.
+ */
 export function maurerPontil(terms: readonly number[], bound: number, delta: number): number {
   const n = terms.length;
   const variance = standardError(terms) ** 2 * n;
@@ -35,5 +41,8 @@ export function maurerPontil(terms: readonly number[], bound: number, delta: num
 }
 
 function snipsOf(weights: readonly number[], rewards: readonly number[]): number {
-  return weights.reduce((sum, weight, i) => sum + weight * (rewards[i] as number), 0) / weights.reduce((sum, weight) => sum + weight, 0);
+  return (
+    weights.reduce((sum, weight, i) => sum + weight * (rewards[i] as number), 0) /
+    weights.reduce((sum, weight) => sum + weight, 0)
+  );
 }

@@ -1,4 +1,7 @@
-/** Decisions that were logged with the whole distribution they were drawn from, and what came of them. Rows are decisions. */
+/**
+ * Decisions that were logged with the whole distribution they were drawn from, and what came of them. Rows are
+ * decisions.
+ */
 export interface LoggedData {
   /** Features, n by d, without a bias. */
   readonly contexts: readonly (readonly number[])[];
@@ -33,15 +36,27 @@ export function assertLoggedData(data: LoggedData, targetProbabilities: readonly
     if (!(reward >= 0 && reward <= 1)) throw new InvalidLogError(`row ${i}: the reward ${reward} lies outside [0, 1]`);
     const logged = loggedProbabilities[i] as readonly number[];
     const p = logged[actions[i] as number];
-    if (p === undefined || !(p > 0 && p <= 1)) throw new InvalidLogError(`row ${i}: the chosen arm ${actions[i]} was logged with probability ${p}`);
-    for (const [name, distribution] of [['logged', logged], ['target', targetProbabilities[i] as readonly number[]]] as const) {
+    if (p === undefined || !(p > 0 && p <= 1))
+      throw new InvalidLogError(`row ${i}: the chosen arm ${actions[i]} was logged with probability ${p}`);
+    for (const [name, distribution] of [
+      ['logged', logged],
+      ['target', targetProbabilities[i] as readonly number[]],
+    ] as const) {
       const sum = distribution.reduce((total, value) => total + value, 0);
-      if (!distribution.every((value) => value >= 0) || Math.abs(sum - 1) > 1e-6) throw new InvalidLogError(`row ${i}: the ${name} probabilities sum to ${sum}`);
+      if (!distribution.every((value) => value >= 0) || Math.abs(sum - 1) > 1e-6)
+        throw new InvalidLogError(`row ${i}: the ${name} probabilities sum to ${sum}`);
     }
   }
 }
 
 /** Importance weight of each row: what the target does with the chosen arm over what was done. */
-export function importanceWeights({ loggedProbabilities, actions }: LoggedData, targetProbabilities: readonly (readonly number[])[]): number[] {
-  return actions.map((action, i) => ((targetProbabilities[i] as readonly number[])[action] as number) / ((loggedProbabilities[i] as readonly number[])[action] as number));
+export function importanceWeights(
+  { loggedProbabilities, actions }: LoggedData,
+  targetProbabilities: readonly (readonly number[])[],
+): number[] {
+  return actions.map(
+    (action, i) =>
+      ((targetProbabilities[i] as readonly number[])[action] as number) /
+      ((loggedProbabilities[i] as readonly number[])[action] as number),
+  );
 }

@@ -25,15 +25,16 @@ export interface DecisionSettings {
   /** Weight of cost in the utility: what the dearest candidate's whole cost is worth in quality. */
   readonly costWeight: number;
   /**
-   * What `costWeight` weighs instead of the dearest candidate of the request, in the candidates' unit, above 0: one cost for
-   * all requests, such as the mean of the dearest. Then a dear request gives up more quality to save than a cheap one does.
+   * What `costWeight` weighs instead of the dearest candidate of the request, in the candidates' unit, above 0: one
+   * cost for all requests, such as the mean of the dearest. Then a dear request gives up more quality to save than
+   * a cheap one does.
    */
   readonly referenceCost?: number | undefined;
   /** Which arm to stand on; the cheapest that is good enough when absent. */
   readonly rule?: BaseRule;
   /**
-   * Probability of each eligible arm that is rejected; none when absent. A little of it keeps every arm in the support of
-   * later evaluation, and lets a model that became better be found out.
+   * Probability of each eligible arm that is rejected; none when absent. A little of it keeps every arm in the
+   * support of later evaluation, and lets a model that became better be found out.
    */
   readonly rejectedFloor?: number;
 }
@@ -80,19 +81,39 @@ export function decide(candidates: readonly Candidate[], settings: DecisionSetti
   const eligible = candidates.filter(({ excluded }) => excluded === undefined);
   if (eligible.length === 0) return undefined;
   for (const { model, costNanoUsd, prediction } of eligible) {
-    if (!(costNanoUsd >= 0) || !Number.isFinite(costNanoUsd) || !Number.isFinite(prediction.mean) || !(prediction.width >= 0)) throw new RangeError(`model ${model} has a cost or a prediction that is not a number`);
+    if (
+      !(costNanoUsd >= 0) ||
+      !Number.isFinite(costNanoUsd) ||
+      !Number.isFinite(prediction.mean) ||
+      !(prediction.width >= 0)
+    )
+      throw new RangeError(`model ${model} has a cost or a prediction that is not a number`);
   }
   const { alpha, threshold, costWeight } = settings;
-  if (settings.referenceCost !== undefined && !(settings.referenceCost > 0)) throw new RangeError(`the reference cost must be above 0, not ${settings.referenceCost}`);
+  if (settings.referenceCost !== undefined && !(settings.referenceCost > 0))
+    throw new RangeError(`the reference cost must be above 0, not ${settings.referenceCost}`);
   const dearest = Math.max(...eligible.map(({ costNanoUsd }) => costNanoUsd));
   const weigh = { costWeight, referenceCost: settings.referenceCost, dearest };
   const judged = eligible.map(({ prediction }) => judge(prediction, alpha, threshold));
   const utilities = eligible.map(({ prediction, costNanoUsd }) => utilityOf(prediction.mean, costNanoUsd, weigh));
-  const base = baseArm(settings.rule ?? 'cheapest', judged, eligible.map(({ costNanoUsd }) => costNanoUsd), utilities);
+  const base = baseArm(
+    settings.rule ?? 'cheapest',
+    judged,
+    eligible.map(({ costNanoUsd }) => costNanoUsd),
+    utilities,
+  );
   const open = eligible.map((_, i) => i).filter((i) => i === base.arm || judged[i]?.confidence !== 'rejected');
-  const weights = withFloor(inverseGapWeights(open.map((i) => utilities[i] as number), settings.gamma, open.indexOf(base.arm)), settings.floor);
+  const weights = withFloor(
+    inverseGapWeights(
+      open.map((i) => utilities[i] as number),
+      settings.gamma,
+      open.indexOf(base.arm),
+    ),
+    settings.floor,
+  );
   const { rejectedFloor = 0 } = settings;
-  if (rejectedFloor > 0 && open.length < eligible.length) exploreRejected(open, weights, eligible.length, rejectedFloor);
+  if (rejectedFloor > 0 && open.length < eligible.length)
+    exploreRejected(open, weights, eligible.length, rejectedFloor);
   const drawn = open[sampleArm(weights, u)] as number;
   const arms = candidates.map((candidate): DecidedArm => {
     const { model, costNanoUsd, prediction, excluded } = candidate;
@@ -100,7 +121,17 @@ export function decide(candidates: readonly Candidate[], settings: DecisionSetti
     const { mean, lower, upper, confidence } = judged[at] ?? judge(prediction, alpha, threshold);
     const utility = utilities[at] ?? utilityOf(mean, costNanoUsd, weigh);
     const place = open.indexOf(at);
-    return { model, costNanoUsd, mean, lower, upper, confidence, utility, probability: at < 0 || place < 0 ? 0 : (weights[place] as number), ...(excluded === undefined ? {} : { excluded }) };
+    return {
+      model,
+      costNanoUsd,
+      mean,
+      lower,
+      upper,
+      confidence,
+      utility,
+      probability: at < 0 || place < 0 ? 0 : (weights[place] as number),
+      ...(excluded === undefined ? {} : { excluded }),
+    };
   });
   return {
     model: (eligible[drawn] as Candidate).model,

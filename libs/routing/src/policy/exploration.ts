@@ -1,15 +1,20 @@
 /**
- * Inverse-gap weighting (Abe and Long 1999; SquareCB: Foster and Rakhlin 2020): an arm is the less likely the further its
- * utility lies below the base arm's. Exact probabilities over the eligible arms, in their order.
+ * Inverse-gap weighting (Abe and Long 1999; SquareCB: Foster and Rakhlin 2020): an arm is the less likely the
+ * further its utility lies below the base arm's. Exact probabilities over the eligible arms, in their order.
  *
  * @param utilities of the eligible arms, higher is better.
  * @param gamma exploitation, 0 (uniform) and above.
  * @param base index of the arm that takes what is left; the best one when absent, ties to the lowest index.
  * @throws RangeError without arms, or with a number that is not finite.
  */
-export function inverseGapWeights(utilities: readonly number[], gamma: number, base = indexOfLargest(utilities)): number[] {
+export function inverseGapWeights(
+  utilities: readonly number[],
+  gamma: number,
+  base = indexOfLargest(utilities),
+): number[] {
   if (utilities.length === 0) throw new RangeError('there is no arm to choose from');
-  if (!utilities.every(Number.isFinite) || !(gamma >= 0)) throw new RangeError('utilities and gamma must be finite, gamma not below 0');
+  if (!utilities.every(Number.isFinite) || !(gamma >= 0))
+    throw new RangeError('utilities and gamma must be finite, gamma not below 0');
   const best = utilities[base] as number;
   let rest = 1;
   const weights = utilities.map((utility, arm) => {
@@ -23,7 +28,8 @@ export function inverseGapWeights(utilities: readonly number[], gamma: number, b
 }
 
 /**
- * Mixes a floor into probabilities and keeps them exact: p' = (1 - K ε) p + ε. No weight of an evaluation is then above 1/ε.
+ * Mixes a floor into probabilities and keeps them exact: p' = (1 - K ε) p + ε. No weight of an evaluation is then
+ * above 1/ε.
  *
  * @throws RangeError when K ε is above 1.
  */
@@ -59,7 +65,19 @@ export function powerGamma(t: number, scale = 3, exponent = 0.5): number {
 }
 
 /** The schedule of the theory for any horizon: c √(K t / (d ln(1 + t/d) + ln(2/δ))). */
-export function theoryGamma({ t, arms, dimension, delta, c }: { t: number; arms: number; dimension: number; delta: number; c: number }): number {
+export function theoryGamma({
+  t,
+  arms,
+  dimension,
+  delta,
+  c,
+}: {
+  t: number;
+  arms: number;
+  dimension: number;
+  delta: number;
+  c: number;
+}): number {
   return c * Math.sqrt((arms * t) / (dimension * Math.log(1 + t / dimension) + Math.log(2 / delta)));
 }
 

@@ -15,7 +15,12 @@ export interface JudgedArm {
 export function judge({ mean, width }: Prediction, alpha: number, threshold: number): JudgedArm {
   const lower = mean - alpha * width;
   const upper = mean + alpha * width;
-  return { mean, lower, upper, confidence: lower >= threshold ? 'proven' : upper >= threshold ? 'possible' : 'rejected' };
+  return {
+    mean,
+    lower,
+    upper,
+    confidence: lower >= threshold ? 'proven' : upper >= threshold ? 'possible' : 'rejected',
+  };
 }
 
 export interface BaseChoice {
@@ -35,24 +40,34 @@ export function cheapestGoodEnough(arms: readonly JudgedArm[], costs: readonly n
   if (arms.length === 0) throw new RangeError('there is no arm to choose from');
   let cheapest = -1;
   arms.forEach(({ confidence }, arm) => {
-    if (confidence === 'proven' && (cheapest < 0 || (costs[arm] as number) < (costs[cheapest] as number))) cheapest = arm;
+    if (confidence === 'proven' && (cheapest < 0 || (costs[arm] as number) < (costs[cheapest] as number)))
+      cheapest = arm;
   });
-  return cheapest >= 0 ? { arm: cheapest, fallback: false } : { arm: indexOfLargest(arms.map(({ mean }) => mean)), fallback: true };
+  return cheapest >= 0
+    ? { arm: cheapest, fallback: false }
+    : { arm: indexOfLargest(arms.map(({ mean }) => mean)), fallback: true };
 }
 
 /**
- * `cheapest` stands on the cheapest arm that is proven good enough and keeps a promise of quality. `utility` stands on the
- * arm with the most quality for its cost among those that can be good enough; it saves more where quality is to be held on
- * average (docs/routing-evidence.md).
+ * `cheapest` stands on the cheapest arm that is proven good enough and keeps a promise of quality. `utility` stands
+ * on the arm with the most quality for its cost among those that can be good enough; it saves more where quality is
+ * to be held on average (docs/routing-evidence.md).
  */
 export type BaseRule = 'cheapest' | 'utility';
 
 /** The arm to stand on by a rule. @throws RangeError without arms. */
-export function baseArm(rule: BaseRule, arms: readonly JudgedArm[], costs: readonly number[], utilities: readonly number[]): BaseChoice {
+export function baseArm(
+  rule: BaseRule,
+  arms: readonly JudgedArm[],
+  costs: readonly number[],
+  utilities: readonly number[],
+): BaseChoice {
   if (rule === 'cheapest') return cheapestGoodEnough(arms, costs);
   const arm = indexOfLargest(utilities.map((utility, i) => (arms[i]?.confidence === 'rejected' ? -Infinity : utility)));
   if (arm < 0) throw new RangeError('there is no arm to choose from');
-  return arms[arm]?.confidence === 'rejected' ? { arm: indexOfLargest(arms.map(({ mean }) => mean)), fallback: true } : { arm, fallback: false };
+  return arms[arm]?.confidence === 'rejected'
+    ? { arm: indexOfLargest(arms.map(({ mean }) => mean)), fallback: true }
+    : { arm, fallback: false };
 }
 
 /**
@@ -69,6 +84,16 @@ export function costAdjusted(quality: number, cost: number, referenceCost: numbe
  *
  * @param dearest cost of the dearest candidate that may be chosen.
  */
-export function utilityOf(quality: number, cost: number, { costWeight, referenceCost, dearest }: { readonly costWeight: number; readonly referenceCost?: number | undefined; readonly dearest: number }): number {
-  return referenceCost === undefined ? costAdjusted(quality, cost, dearest, costWeight) : quality - (costWeight * cost) / referenceCost;
+export function utilityOf(
+  quality: number,
+  cost: number,
+  {
+    costWeight,
+    referenceCost,
+    dearest,
+  }: { readonly costWeight: number; readonly referenceCost?: number | undefined; readonly dearest: number },
+): number {
+  return referenceCost === undefined
+    ? costAdjusted(quality, cost, dearest, costWeight)
+    : quality - (costWeight * cost) / referenceCost;
 }

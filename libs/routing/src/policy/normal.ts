@@ -4,7 +4,7 @@ const SQRT_PI = Math.sqrt(Math.PI);
 /** Density of the normal distribution. */
 export function normalDensity(z: number, mean = 0, sd = 1): number {
   const t = (z - mean) / sd;
-  return Math.exp(-t * t / 2) / (sd * Math.sqrt(2 * Math.PI));
+  return Math.exp((-t * t) / 2) / (sd * Math.sqrt(2 * Math.PI));
 }
 
 /** Distribution function of the standard normal, absolute error below 1e-14. */
@@ -12,7 +12,10 @@ export function normalCdf(z: number): number {
   return erfc(-z / SQRT_2) / 2;
 }
 
-/** Complementary error function: the Taylor series up to 3, Lentz's continued fraction from there on (Abramowitz and Stegun 7.1.6, 7.1.14). */
+/**
+ * Complementary error function: the Taylor series up to 3, Lentz's continued fraction from there on (Abramowitz and
+ * Stegun 7.1.6, 7.1.14).
+ */
 function erfc(x: number): number {
   if (x < 0) return 2 - erfc(-x);
   if (x > 27) return 0;

@@ -23,7 +23,8 @@ export function thompsonProbabilities(mean: readonly number[], sd: readonly numb
     for (let i = 0; i <= INTERVALS; i += 1) {
       const z = from + i * step;
       let value = normalDensity(z, own, spread);
-      for (let other = 0; other < mean.length; other += 1) if (other !== arm) value *= normalCdf((z - (mean[other] as number)) / (sd[other] as number));
+      for (let other = 0; other < mean.length; other += 1)
+        if (other !== arm) value *= normalCdf((z - (mean[other] as number)) / (sd[other] as number));
       sum += value * (i === 0 || i === INTERVALS ? 1 : i % 2 === 1 ? 4 : 2);
     }
     return (sum * step) / 3;

@@ -12,7 +12,11 @@ it('a rollout monitor, a confidence sequence and a drift detector go on after a 
   let monitor = new RolloutMonitor(settings, 'canary_5');
   let bounds = new ConfidenceSequence(0.05);
   let drift = new PageHinkley(options);
-  const whole = { monitor: new RolloutMonitor(settings, 'canary_5'), bounds: new ConfidenceSequence(0.05), drift: new PageHinkley(options) };
+  const whole = {
+    monitor: new RolloutMonitor(settings, 'canary_5'),
+    bounds: new ConfidenceSequence(0.05),
+    drift: new PageHinkley(options),
+  };
   for (let i = 0; i < 200; i += 1) {
     const x = random();
     monitor = RolloutMonitor.restore(settings, json(monitor.saved));
@@ -23,6 +27,10 @@ it('a rollout monitor, a confidence sequence and a drift detector go on after a 
     for (const one of [bounds, whole.bounds]) one.add(x);
     for (const one of [drift, whole.drift]) one.add(x);
   }
-  expect([monitor.saved, bounds.state, drift.state]).toEqual([whole.monitor.saved, whole.bounds.state, whole.drift.state]);
+  expect([monitor.saved, bounds.state, drift.state]).toEqual([
+    whole.monitor.saved,
+    whole.bounds.state,
+    whole.drift.state,
+  ]);
   expect(monitor.state.samples).toBe(200);
 });

@@ -36,11 +36,22 @@ describe('the monitor of a rollout', () => {
     expect(share(0.87, 'canary_5')).toBeLessThanOrEqual(0.05);
   });
 
-  const sample = (more: Partial<RolloutSample> = {}): RolloutSample => ({ decisionId: 'd1', policyVersion: 'v2', quality: 1, ...more });
+  const sample = (more: Partial<RolloutSample> = {}): RolloutSample => ({
+    decisionId: 'd1',
+    policyVersion: 'v2',
+    quality: 1,
+    ...more,
+  });
 
   it('counts no sample twice, none of another policy, and none without a reward', () => {
     const monitor = new RolloutMonitor(SETTINGS);
-    for (const given of [sample(), sample(), sample({ decisionId: 'd2', policyVersion: 'v1' }), sample({ decisionId: 'd3', quality: undefined })]) monitor.add(given);
+    for (const given of [
+      sample(),
+      sample(),
+      sample({ decisionId: 'd2', policyVersion: 'v1' }),
+      sample({ decisionId: 'd3', quality: undefined }),
+    ])
+      monitor.add(given);
     expect(monitor.state.samples).toBe(1);
     monitor.add(sample({ decisionId: 'd3', quality: 0 }));
     expect(monitor.state.samples).toBe(2);

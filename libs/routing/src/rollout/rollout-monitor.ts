@@ -14,7 +14,11 @@ export interface RolloutSettings {
 }
 
 /** Margin .03 is the smallest that binary quality can be shown to hold within 2,000 samples. */
-export const DEFAULT_ROLLOUT = { margin: 0.03, alphaPromote: 0.05, alphaBreach: { shadow: 0.05, canary_1: 0.05, canary_5: 0.05, canary_25: 0.05, full: 0.01 } } as const;
+export const DEFAULT_ROLLOUT = {
+  margin: 0.03,
+  alphaPromote: 0.05,
+  alphaBreach: { shadow: 0.05, canary_1: 0.05, canary_5: 0.05, canary_25: 0.05, full: 0.01 },
+} as const;
 
 export interface RolloutSample {
   readonly decisionId: string;
@@ -39,8 +43,9 @@ export interface RolloutMonitorState {
 }
 
 /**
- * Watches a candidate through its stages by two e-processes that start anew in each: one gathers evidence that its quality
- * is below baseline - margin (roll back), one that it is above (promote, from 2,000 samples on). Both hold at every look.
+ * Watches a candidate through its stages by two e-processes that start anew in each: one gathers evidence that its
+ * quality is below baseline - margin (roll back), one that it is above (promote, from 2,000 samples on). Both hold
+ * at every look.
  */
 export class RolloutMonitor {
   readonly #settings: RolloutSettings;
@@ -56,7 +61,10 @@ export class RolloutMonitor {
     [this.#breach, this.#promote] = this.#tests();
   }
 
-  /** A monitor that goes on where another of the same settings stood. Which decisions were counted is not in its state: the caller gives none twice. */
+  /**
+   * A monitor that goes on where another of the same settings stood. Which decisions were counted is not in its
+   * state: the caller gives none twice.
+   */
   static restore(settings: RolloutSettings, { stage, breach, promote }: RolloutMonitorState): RolloutMonitor {
     const monitor = new RolloutMonitor(settings, stage);
     const [breachOptions, promoteOptions] = monitor.#options();
@@ -70,17 +78,33 @@ export class RolloutMonitor {
   }
 
   get state(): RolloutState {
-    return { stage: this.#stage, samples: this.#breach.count, logBreach: this.#breach.logWealth, logPromote: this.#promote.logWealth };
+    return {
+      stage: this.#stage,
+      samples: this.#breach.count,
+      logBreach: this.#breach.logWealth,
+      logPromote: this.#promote.logWealth,
+    };
   }
 
-  /** Counts a sample and gives the stage after it. A duplicate, one of another version and a pending one change nothing. */
+  /**
+   * Counts a sample and gives the stage after it. A duplicate, one of another version and a pending one change
+   * nothing.
+   */
   add({ decisionId, policyVersion, quality }: RolloutSample): RolloutStage {
-    if (this.#stage === 'rolled_back' || policyVersion !== this.#settings.policyVersion || quality === undefined || this.#seen.has(decisionId)) return this.#stage;
+    if (
+      this.#stage === 'rolled_back' ||
+      policyVersion !== this.#settings.policyVersion ||
+      quality === undefined ||
+      this.#seen.has(decisionId)
+    )
+      return this.#stage;
     this.#seen.add(decisionId);
     this.#breach.add(quality);
     this.#promote.add(quality);
     const breach = this.#breach.rejected;
-    return this.#enter(stageAfter(this.#stage, { samples: this.#breach.count, breach, promotable: this.#promote.rejected && !breach }));
+    return this.#enter(
+      stageAfter(this.#stage, { samples: this.#breach.count, breach, promotable: this.#promote.rejected && !breach }),
+    );
   }
 
   /** A hard fault of the candidate (errors, latency) rolls back at once. */

@@ -9,11 +9,16 @@ function shadow(seed: number, second: number, share: number, rows = 2_500, unsup
   const monitor = new ShadowMonitor(SETTINGS);
   for (let i = 0; i < rows && !monitor.breach && !monitor.promotable; i += 1) {
     const arm = random() < 0.5 ? 0 : 1;
-    monitor.add({ weight: (arm === 1 ? share : 1 - share) / 0.5, reward: random() < (arm === 1 ? second : 0.9) ? 1 : 0, unsupported });
+    monitor.add({
+      weight: (arm === 1 ? share : 1 - share) / 0.5,
+      reward: random() < (arm === 1 ? second : 0.9) ? 1 : 0,
+      unsupported,
+    });
   }
   return monitor;
 }
-const count = (runs: number, of: (seed: number) => boolean): number => Array.from({ length: runs }, (_, seed) => of(seed + 1)).filter(Boolean).length;
+const count = (runs: number, of: (seed: number) => boolean): number =>
+  Array.from({ length: runs }, (_, seed) => of(seed + 1)).filter(Boolean).length;
 
 describe('the monitor of a shadow', () => {
   it('promotes a candidate that does nearly as the control after 2,000 rows, and not before', () => {

@@ -24,9 +24,9 @@ export interface ShadowState {
 }
 
 /**
- * Watches a candidate that serves nobody yet. A shadow has no rewards of its own, so its samples are rated decisions of the
- * control, weighted by what the candidate would have done: a lower bound of the difference of both values over the same
- * rows, and an upper bound of the candidate's value, both valid at every look.
+ * Watches a candidate that serves nobody yet. A shadow has no rewards of its own, so its samples are rated
+ * decisions of the control, weighted by what the candidate would have done: a lower bound of the difference of both
+ * values over the same rows, and an upper bound of the candidate's value, both valid at every look.
  */
 export class ShadowMonitor {
   readonly #settings: ShadowSettings;
@@ -117,7 +117,13 @@ export class ShadowMonitor {
 
   /** Enough rows, enough overlap, and the candidate is no worse than the margin. */
   get promotable(): boolean {
-    return this.#samples >= PROMOTE_AFTER && this.#unsupported === 0 && this.effective >= LEAST_EFFECTIVE && this.differenceLower > -this.#settings.margin && !this.breach;
+    return (
+      this.#samples >= PROMOTE_AFTER &&
+      this.#unsupported === 0 &&
+      this.effective >= LEAST_EFFECTIVE &&
+      this.differenceLower > -this.#settings.margin &&
+      !this.breach
+    );
   }
 }
 

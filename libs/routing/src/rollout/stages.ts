@@ -2,13 +2,27 @@
 export type RolloutStage = 'shadow' | 'canary_1' | 'canary_5' | 'canary_25' | 'full' | 'rolled_back';
 
 /** Share of decisions that the candidate makes. */
-export const STAGE_WEIGHT: Readonly<Record<RolloutStage, number>> = { shadow: 0, canary_1: 0.01, canary_5: 0.05, canary_25: 0.25, full: 1, rolled_back: 0 };
+export const STAGE_WEIGHT: Readonly<Record<RolloutStage, number>> = {
+  shadow: 0,
+  canary_1: 0.01,
+  canary_5: 0.05,
+  canary_25: 0.25,
+  full: 1,
+  rolled_back: 0,
+};
 /** Clean samples that promote. */
 export const PROMOTE_AFTER = 2_000;
 /** Within so many samples a breach is to be found. */
 export const BREACH_HORIZON = 200;
 
-const NEXT: Readonly<Record<RolloutStage, RolloutStage>> = { shadow: 'canary_1', canary_1: 'canary_5', canary_5: 'canary_25', canary_25: 'full', full: 'full', rolled_back: 'rolled_back' };
+const NEXT: Readonly<Record<RolloutStage, RolloutStage>> = {
+  shadow: 'canary_1',
+  canary_1: 'canary_5',
+  canary_5: 'canary_25',
+  canary_25: 'full',
+  full: 'full',
+  rolled_back: 'rolled_back',
+};
 
 /** What the monitor says after a sample of the stage. */
 export interface StageVerdict {
@@ -19,7 +33,10 @@ export interface StageVerdict {
   readonly promotable: boolean;
 }
 
-/** The stage after a sample. A breach rolls back from anywhere and wins ties; promotion needs 2,000 samples; rolled back is final. */
+/**
+ * The stage after a sample. A breach rolls back from anywhere and wins ties; promotion needs 2,000 samples; rolled
+ * back is final.
+ */
 export function stageAfter(stage: RolloutStage, { samples, breach, promotable }: StageVerdict): RolloutStage {
   if (stage === 'rolled_back') return stage;
   if (breach) return 'rolled_back';

@@ -3,7 +3,10 @@ import { RunningMoments, type MomentsState } from './running-moments.ts';
 export interface BettingTestOptions {
   /** The mean under the null hypothesis, strictly between 0 and 1. */
   readonly nullMean: number;
-  /** `less` gathers evidence that the mean lies below the null (a breach), `greater` that it lies above (no worse than). */
+  /**
+   * `less` gathers evidence that the mean lies below the null (a breach), `greater` that it lies above (no worse
+   * than).
+   */
   readonly side: 'less' | 'greater';
   /** Error that is accepted over the whole, however often one looks. */
   readonly alpha: number;
@@ -32,7 +35,8 @@ export class BettingTest {
   /** @throws RangeError when the null mean, alpha or target cannot be. */
   constructor(options: BettingTestOptions) {
     const { nullMean, alpha, target, side } = options;
-    if (!(nullMean > 0 && nullMean < 1)) throw new RangeError(`the null mean must lie between 0 and 1, not ${nullMean}`);
+    if (!(nullMean > 0 && nullMean < 1))
+      throw new RangeError(`the null mean must lie between 0 and 1, not ${nullMean}`);
     if (!(alpha > 0 && alpha < 1)) throw new RangeError(`alpha must lie between 0 and 1, not ${alpha}`);
     if (target !== undefined && !(target >= 1)) throw new RangeError(`the target must be at least 1, not ${target}`);
     this.#options = options;

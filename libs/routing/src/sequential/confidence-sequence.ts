@@ -42,7 +42,14 @@ export class ConfidenceSequence {
   }
 
   get state(): ConfidenceState {
-    return { moments: this.#moments.state, lambdas: this.#lambdas, weighted: this.#weighted, penalty: this.#penalty, lower: this.lower, upper: this.upper };
+    return {
+      moments: this.#moments.state,
+      lambdas: this.#lambdas,
+      weighted: this.#weighted,
+      penalty: this.#penalty,
+      lower: this.lower,
+      upper: this.upper,
+    };
   }
 
   add(x: number): void {
@@ -73,7 +80,8 @@ export interface OffPolicyBoundState {
 
 /**
  * A lower bound of an off-policy value from the terms w·r that holds at all times (Waudby-Smith, Wu, Ramdas,
- * Karampatziakis, Mineiro 2022), with bets aimed at `target` rows. For an upper bound give it w·(1-r) and take 1 - bound.
+ * Karampatziakis, Mineiro 2022), with bets aimed at `target` rows. For an upper bound give it w·(1-r) and take 1 -
+ * bound.
  */
 export class OffPolicyLowerBound {
   readonly #log: number;
@@ -97,7 +105,10 @@ export class OffPolicyLowerBound {
     this.#initialVariance = options.initialVariance;
   }
 
-  static restore(options: { readonly alpha: number; readonly target: number; readonly initialVariance: number }, state: OffPolicyBoundState): OffPolicyLowerBound {
+  static restore(
+    options: { readonly alpha: number; readonly target: number; readonly initialVariance: number },
+    state: OffPolicyBoundState,
+  ): OffPolicyLowerBound {
     const bound = new OffPolicyLowerBound(options);
     bound.#count = state.count;
     bound.#sum = state.sum;
@@ -110,7 +121,15 @@ export class OffPolicyLowerBound {
   }
 
   get state(): OffPolicyBoundState {
-    return { count: this.#count, sum: this.#sum, squares: this.#squares, lambdas: this.#lambdas, weighted: this.#weighted, penalty: this.#penalty, lower: this.lower };
+    return {
+      count: this.#count,
+      sum: this.#sum,
+      squares: this.#squares,
+      lambdas: this.#lambdas,
+      weighted: this.#weighted,
+      penalty: this.#penalty,
+      lower: this.lower,
+    };
   }
 
   add(weight: number, reward: number): void {
@@ -129,9 +148,25 @@ export class OffPolicyLowerBound {
   }
 }
 
-/** Likelihood ratio of a normal mixture against a mean of `nullMean`, and its always-valid p (Robbins 1970; Johari et al. 2017). */
-export function normalMixtureTest({ n, mean, nullMean, variance, mixingVariance }: { n: number; mean: number; nullMean: number; variance: number; mixingVariance: number }): { ratio: number; p: number } {
+/**
+ * Likelihood ratio of a normal mixture against a mean of `nullMean`, and its always-valid p (Robbins 1970; Johari
+ * et al. 2017).
+ */
+export function normalMixtureTest({
+  n,
+  mean,
+  nullMean,
+  variance,
+  mixingVariance,
+}: {
+  n: number;
+  mean: number;
+  nullMean: number;
+  variance: number;
+  mixingVariance: number;
+}): { ratio: number; p: number } {
   const total = variance + n * mixingVariance;
-  const ratio = Math.sqrt(variance / total) * Math.exp((n * n * mixingVariance * (mean - nullMean) ** 2) / (2 * variance * total));
+  const ratio =
+    Math.sqrt(variance / total) * Math.exp((n * n * mixingVariance * (mean - nullMean) ** 2) / (2 * variance * total));
   return { ratio, p: Math.min(1, 1 / ratio) };
 }

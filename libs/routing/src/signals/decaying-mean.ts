@@ -1,4 +1,7 @@
-/** Share that the next value of a series gets after `deltaMs` since the last one, so that a burst does not overweigh. */
+/**
+ * Share that the next value of a series gets after `deltaMs` since the last one, so that a burst does not
+ * overweigh.
+ */
 export function timeAwareAlpha(deltaMs: number, tauMs: number): number {
   return -Math.expm1(-deltaMs / tauMs);
 }

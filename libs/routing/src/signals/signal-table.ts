@@ -3,9 +3,20 @@ import { TenantSignals, type TenantProfile, type TenantSignalsState } from './te
 /** The signals of all tenants; bounded: the tenant that was heard of longest ago goes first. */
 export interface SignalTable {
   /** Counts an answered call. False when its event was counted before. */
-  settled(event: { readonly tenant: string; readonly eventId: string; readonly outputTokens: number; readonly atMs: number; readonly expectedTokens?: number | undefined }): boolean;
+  settled(event: {
+    readonly tenant: string;
+    readonly eventId: string;
+    readonly outputTokens: number;
+    readonly atMs: number;
+    readonly expectedTokens?: number | undefined;
+  }): boolean;
   /** Counts refusals of one second. False when their event was counted before. */
-  refused(event: { readonly tenant: string; readonly eventId: string; readonly count: number; readonly atMs: number }): boolean;
+  refused(event: {
+    readonly tenant: string;
+    readonly eventId: string;
+    readonly count: number;
+    readonly atMs: number;
+  }): boolean;
   /** Undefined for a tenant of which nothing was heard. */
   profile(tenant: string, nowMs: number): TenantProfile | undefined;
   profiles(nowMs: number): [tenant: string, profile: TenantProfile][];

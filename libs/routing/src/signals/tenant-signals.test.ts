@@ -16,7 +16,8 @@ describe('the signals of a tenant', () => {
     const tenant = new TenantSignals();
     for (let second = 0; second < 20; second += 1) {
       tenant.refused({ eventId: `r${second}`, count: 115, atMs: second * 1_000 });
-      for (let i = 0; i < 5; i += 1) tenant.settled({ eventId: `s${second}.${i}`, outputTokens: 20, atMs: second * 1_000 + 500 });
+      for (let i = 0; i < 5; i += 1)
+        tenant.settled({ eventId: `s${second}.${i}`, outputTokens: 20, atMs: second * 1_000 + 500 });
     }
     expect(tenant.profile(19_500).pressure).toBeGreaterThan(0.7);
     expect(tenant.profile(19_500 + 120_000).pressure).toBeLessThan(0.001);

@@ -31,8 +31,9 @@ export interface TenantSignalsState {
 }
 
 /**
- * Learns a tenant's difficulty from settled calls (share of a reference length, exponentially weighted) and its pressure
- * from arrivals (1 for each that was throttled or shed, else 0), which falls to 0 by the clock when nothing arrives.
+ * Learns a tenant's difficulty from settled calls (share of a reference length, exponentially weighted) and its
+ * pressure from arrivals (1 for each that was throttled or shed, else 0), which falls to 0 by the clock when
+ * nothing arrives.
  */
 export class TenantSignals {
   #difficulty = new DecayingMean();
@@ -55,14 +56,32 @@ export class TenantSignals {
   }
 
   get state(): TenantSignalsState {
-    return { difficulty: this.#difficulty.state, residual: this.#residual.state, pressure: this.#pressure, pressureAtMs: this.#pressureAtMs, arrivals: this.#arrivals, lastAtMs: this.#lastAtMs };
+    return {
+      difficulty: this.#difficulty.state,
+      residual: this.#residual.state,
+      pressure: this.#pressure,
+      pressureAtMs: this.#pressureAtMs,
+      arrivals: this.#arrivals,
+      lastAtMs: this.#lastAtMs,
+    };
   }
 
   /**
-   * @param expectedTokens usual length of an answer of the model that gave it; nothing is learned of the residual without.
+   * @param expectedTokens usual length of an answer of the model that gave it; nothing is learned of the residual
+   * without.
    * @returns false for an event that was counted before.
    */
-  settled({ eventId, outputTokens, atMs, expectedTokens }: { eventId: string; outputTokens: number; atMs: number; expectedTokens?: number | undefined }): boolean {
+  settled({
+    eventId,
+    outputTokens,
+    atMs,
+    expectedTokens,
+  }: {
+    eventId: string;
+    outputTokens: number;
+    atMs: number;
+    expectedTokens?: number | undefined;
+  }): boolean {
     if (!this.#remember(eventId)) return false;
     if (expectedTokens !== undefined) this.#residual.add(outputTokens - expectedTokens, DIFFICULTY_ALPHA);
     this.#difficulty.add(Math.min(outputTokens / TOKENS_REFERENCE, 1), DIFFICULTY_ALPHA);
@@ -78,7 +97,14 @@ export class TenantSignals {
   }
 
   profile(nowMs: number): TenantProfile {
-    return { difficulty: this.#difficulty.corrected, pressure: shown(this.#pressureAt(nowMs)), residualTokens: this.#residual.corrected, calls: this.#difficulty.count, arrivals: this.#arrivals, lastAtMs: this.#lastAtMs };
+    return {
+      difficulty: this.#difficulty.corrected,
+      pressure: shown(this.#pressureAt(nowMs)),
+      residualTokens: this.#residual.corrected,
+      calls: this.#difficulty.count,
+      arrivals: this.#arrivals,
+      lastAtMs: this.#lastAtMs,
+    };
   }
 
   #arrived(x: number, count: number, atMs: number): void {

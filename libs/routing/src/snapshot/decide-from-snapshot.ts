@@ -45,8 +45,13 @@ export type SnapshotDecision =
   | { readonly status: 'bad_features'; readonly message: string };
 
 /** The quality that is asked for, and what moved it. */
-export function thresholdOf(settings: PolicySettings, tenant: { readonly difficulty: number; readonly pressure: number } | undefined, request: Pick<SnapshotRequest, 'tenant' | 'featureClass' | 'minQuality' | 'budgetUsed'>): RouteDecision['threshold'] {
-  if (request.minQuality !== undefined) return { value: request.minQuality, base: request.minQuality, difficulty: 0, pressure: 0, budget: 0 };
+export function thresholdOf(
+  settings: PolicySettings,
+  tenant: { readonly difficulty: number; readonly pressure: number } | undefined,
+  request: Pick<SnapshotRequest, 'tenant' | 'featureClass' | 'minQuality' | 'budgetUsed'>,
+): RouteDecision['threshold'] {
+  if (request.minQuality !== undefined)
+    return { value: request.minQuality, base: request.minQuality, difficulty: 0, pressure: 0, budget: 0 };
   const base = baseThreshold(settings, request.tenant, request.featureClass);
   const difficulty = settings.difficulty_weight * (tenant?.difficulty ?? 0);
   const pressure = 0 - settings.pressure_weight * (tenant?.pressure ?? 0);
@@ -57,8 +62,9 @@ export function thresholdOf(settings: PolicySettings, tenant: { readonly difficu
 }
 
 /**
- * The one decision of router and gateway: the same snapshot, request and draws give the same to the last bit. Chooses the
- * variant of a rollout, then by that policy's models the cheapest candidate that is good enough, with exploration.
+ * The one decision of router and gateway: the same snapshot, request and draws give the same to the last bit.
+ * Chooses the variant of a rollout, then by that policy's models the cheapest candidate that is good enough, with
+ * exploration.
  *
  * @throws RangeError when a draw or a cost is not a number that can be.
  */
@@ -77,21 +83,54 @@ export function decideFromSnapshot(compiled: CompiledSnapshot, request: Snapshot
 
   const arms = request.candidates.map((candidate) => judgeCandidate(policy, candidate, request, x));
   const eligible = arms.filter(({ excluded }) => excluded === undefined);
-  if (eligible.length === 0) return { status: 'none_eligible', excluded: arms.map(({ model, excluded }) => ({ model, reason: excluded as string })) };
-  const latencyShare = eligible.every(({ latency_ms }) => latency_ms !== undefined) ? settings.latency_weight * (signals?.pressure ?? 0) : 0;
+  if (eligible.length === 0)
+    return {
+      status: 'none_eligible',
+      excluded: arms.map(({ model, excluded }) => ({ model, reason: excluded as string })),
+    };
+  const latencyShare = eligible.every(({ latency_ms }) => latency_ms !== undefined)
+    ? settings.latency_weight * (signals?.pressure ?? 0)
+    : 0;
   const referenceCost = referenceCostOf(settings, latencyShare);
   const floor = Math.min(settings.floor, 1 / eligible.length);
-  const decided = decide(toCandidates(arms, latencyShare), { alpha: settings.alpha, threshold: threshold.value, gamma, floor, costWeight, rejectedFloor: settings.rejected_floor, rule: settings.rule, referenceCost }, request.u);
+  const decided = decide(
+    toCandidates(arms, latencyShare),
+    {
+      alpha: settings.alpha,
+      threshold: threshold.value,
+      gamma,
+      floor,
+      costWeight,
+      rejectedFloor: settings.rejected_floor,
+      rule: settings.rule,
+      referenceCost,
+    },
+    request.u,
+  );
   if (decided === undefined) throw new RangeError('an eligible candidate was not decided upon');
-  const deterministic = !decided.deterministic ? undefined : eligible.length === 1 ? ('single_candidate' as const) : ('single_open' as const);
-  for (let i = 0; i < arms.length; i += 1) (arms[i] as DecidedArmRecord).probability = (decided.arms[i] as { probability: number }).probability;
+  const deterministic = !decided.deterministic
+    ? undefined
+    : eligible.length === 1
+      ? ('single_candidate' as const)
+      : ('single_open' as const);
+  for (let i = 0; i < arms.length; i += 1)
+    (arms[i] as DecidedArmRecord).probability = (decided.arms[i] as { probability: number }).probability;
   return {
     status: 'decided',
     decision: {
       decision_id: request.decisionId,
       policy_version: policy.source.version,
       snapshot_id: snapshot.snapshot_id,
-      ...(rollout === undefined ? {} : { rollout: { id: rollout.rollout_id, stage: rollout.stage, variant: isCandidate ? ('candidate' as const) : ('control' as const), weight: rollout.weight } }),
+      ...(rollout === undefined
+        ? {}
+        : {
+            rollout: {
+              id: rollout.rollout_id,
+              stage: rollout.stage,
+              variant: isCandidate ? ('candidate' as const) : ('control' as const),
+              weight: rollout.weight,
+            },
+          }),
       extractor: compiled.extractor.name,
       features: [...request.features],
       ...(request.featureClass === undefined ? {} : { feature_class: request.featureClass }),
@@ -117,7 +156,10 @@ export function decideFromSnapshot(compiled: CompiledSnapshot, request: Snapshot
   };
 }
 
-/** What cost is weighed against; the dearest candidate, as undefined says, where a price is partly a latency and so has no unit. */
+/**
+ * What cost is weighed against; the dearest candidate, as undefined says, where a price is partly a latency and so
+ * has no unit.
+ */
 export function referenceCostOf(settings: PolicySettings, latencyShare: number): number | undefined {
   return latencyShare > 0 ? undefined : settings.reference_cost;
 }
@@ -125,10 +167,20 @@ export function referenceCostOf(settings: PolicySettings, latencyShare: number):
 /** The record's arms as `decide` takes them. */
 export function toCandidates(arms: readonly DecidedArmRecord[], latencyShare: number): Candidate[] {
   const prices = priceArms(arms, latencyShare);
-  return arms.map(({ model, mean = 0, width = 0, excluded }, i) => ({ model, costNanoUsd: prices[i] as number, prediction: { mean, width }, ...(excluded === undefined ? {} : { excluded }) }));
+  return arms.map(({ model, mean = 0, width = 0, excluded }, i) => ({
+    model,
+    costNanoUsd: prices[i] as number,
+    prediction: { mean, width },
+    ...(excluded === undefined ? {} : { excluded }),
+  }));
 }
 
-function judgeCandidate(policy: CompiledPolicy, { model, costNanoUsd, excluded }: SnapshotCandidate, request: SnapshotRequest, x: readonly number[]): DecidedArmRecord {
+function judgeCandidate(
+  policy: CompiledPolicy,
+  { model, costNanoUsd, excluded }: SnapshotCandidate,
+  request: SnapshotRequest,
+  x: readonly number[],
+): DecidedArmRecord {
   const { maxCostNanoUsd, maxLatencyMs } = request;
   const { mean, width, score } = predictModel(policy, model, x, request.features);
   const record: DecidedArmRecord = { model, cost_nanousd: costNanoUsd, mean, width, probability: 0 };
@@ -136,19 +188,25 @@ function judgeCandidate(policy: CompiledPolicy, { model, costNanoUsd, excluded }
   const latencyMs = policy.arms.get(model)?.meanLatencyMs;
   if (latencyMs !== undefined) record.latency_ms = latencyMs;
   if (excluded !== undefined) record.excluded = excluded;
-  else if (maxCostNanoUsd !== undefined && costNanoUsd > maxCostNanoUsd) record.excluded = `it would cost about ${costNanoUsd} nanodollars, more than ${maxCostNanoUsd}`;
-  else if (maxLatencyMs !== undefined && latencyMs !== undefined && latencyMs > maxLatencyMs) record.excluded = `it takes ${Math.round(latencyMs)} ms on average, more than ${maxLatencyMs}`;
+  else if (maxCostNanoUsd !== undefined && costNanoUsd > maxCostNanoUsd)
+    record.excluded = `it would cost about ${costNanoUsd} nanodollars, more than ${maxCostNanoUsd}`;
+  else if (maxLatencyMs !== undefined && latencyMs !== undefined && latencyMs > maxLatencyMs)
+    record.excluded = `it takes ${Math.round(latencyMs)} ms on average, more than ${maxLatencyMs}`;
   return record;
 }
 
 function baseThreshold({ thresholds }: PolicySettings, tenant: string, featureClass: string | undefined): number {
   const own = Object.hasOwn(thresholds.tenants, tenant) ? thresholds.tenants[tenant] : undefined;
-  const of = (features: Record<string, number> | undefined): number | undefined => (featureClass !== undefined && features !== undefined && Object.hasOwn(features, featureClass) ? features[featureClass] : undefined);
+  const of = (features: Record<string, number> | undefined): number | undefined =>
+    featureClass !== undefined && features !== undefined && Object.hasOwn(features, featureClass)
+      ? features[featureClass]
+      : undefined;
   return of(own?.features) ?? own?.default ?? of(thresholds.features) ?? thresholds.default;
 }
 
 function badFeature(features: readonly number[], names: readonly string[]): string | undefined {
-  if (features.length !== names.length) return `there are ${features.length} features; the policy looks at ${names.length}`;
+  if (features.length !== names.length)
+    return `there are ${features.length} features; the policy looks at ${names.length}`;
   const at = features.findIndex((value) => !Number.isFinite(value));
   return at < 0 ? undefined : `the feature ${names[at]} is ${features[at]}, not a finite number`;
 }

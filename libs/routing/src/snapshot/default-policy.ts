@@ -1,4 +1,11 @@
-import { ROUTER_SNAPSHOT_FORMAT, type FeatureSpec, type PolicySettings, type RouterSnapshot, type SnapshotArm, type SnapshotPolicy } from '@sluice/contracts';
+import {
+  ROUTER_SNAPSHOT_FORMAT,
+  type FeatureSpec,
+  type PolicySettings,
+  type RouterSnapshot,
+  type SnapshotArm,
+  type SnapshotPolicy,
+} from '@sluice/contracts';
 import { RidgeArm } from '../linear/ridge-arm.ts';
 import { TEXT_FEATURES } from '../features/text-features.ts';
 import { DEFAULT_EXTRACTOR } from './extractors.ts';
@@ -22,8 +29,12 @@ export const DEFAULT_SETTINGS: PolicySettings = {
 export const DEFAULT_FEATURES: FeatureSpec = {
   extractor: DEFAULT_EXTRACTOR,
   names: [...TEXT_FEATURES],
-  mean: [5.3, 3.63, 4.36, 0.0192, 0.0393, 1.46, 0.0354, 0.138, 0.767, 0.00105, 0.705, 0.00457, 0.0902, 0.08, 0.189, 0.869],
-  sd: [0.999, 0.95, 0.811, 0.0397, 0.0352, 0.688, 0.0297, 0.0979, 0.181, 0.0057, 0.935, 0.0134, 0.306, 0.232, 0.436, 0.814],
+  mean: [
+    5.3, 3.63, 4.36, 0.0192, 0.0393, 1.46, 0.0354, 0.138, 0.767, 0.00105, 0.705, 0.00457, 0.0902, 0.08, 0.189, 0.869,
+  ],
+  sd: [
+    0.999, 0.95, 0.811, 0.0397, 0.0352, 0.688, 0.0297, 0.0979, 0.181, 0.0057, 0.935, 0.0134, 0.306, 0.232, 0.436, 0.814,
+  ],
 };
 
 /** Observations that a prior is worth. */
@@ -44,7 +55,11 @@ export function untrainedArm(model: string, tier: number): SnapshotArm {
 }
 
 /** The policy that serves before anything was learned: it stands on the best tier, and explores. */
-export function untrainedPolicy(version: string, models: readonly { readonly id: string; readonly tier: number }[], settings: PolicySettings = DEFAULT_SETTINGS): SnapshotPolicy {
+export function untrainedPolicy(
+  version: string,
+  models: readonly { readonly id: string; readonly tier: number }[],
+  settings: PolicySettings = DEFAULT_SETTINGS,
+): SnapshotPolicy {
   return {
     version,
     settings,
@@ -56,6 +71,20 @@ export function untrainedPolicy(version: string, models: readonly { readonly id:
 }
 
 /** A whole snapshot of one untrained policy. */
-export function untrainedSnapshot({ snapshotId, createdAt, models }: { snapshotId: string; createdAt: string; models: readonly { readonly id: string; readonly tier: number }[] }): RouterSnapshot {
-  return { format: ROUTER_SNAPSHOT_FORMAT, snapshot_id: snapshotId, created_at: createdAt, control: untrainedPolicy('v1', models), tenants: {} };
+export function untrainedSnapshot({
+  snapshotId,
+  createdAt,
+  models,
+}: {
+  snapshotId: string;
+  createdAt: string;
+  models: readonly { readonly id: string; readonly tier: number }[];
+}): RouterSnapshot {
+  return {
+    format: ROUTER_SNAPSHOT_FORMAT,
+    snapshot_id: snapshotId,
+    created_at: createdAt,
+    control: untrainedPolicy('v1', models),
+    tenants: {},
+  };
 }

@@ -22,10 +22,14 @@ const WITHOUT_DRAW = {
 /** Why a logged decision is what it is, from its record alone. */
 export function explainDecision(record: RouteDecision): Explanation {
   const { chosen, base, deterministic, threshold } = record;
-  if (deterministic !== undefined && deterministic !== 'single_open') return { reason: `${chosen}: ${WITHOUT_DRAW[deterministic]}.`, decidedBy: 'only_candidate' };
+  if (deterministic !== undefined && deterministic !== 'single_open')
+    return { reason: `${chosen}: ${WITHOUT_DRAW[deterministic]}.`, decidedBy: 'only_candidate' };
   const why = reasonOfBase(record);
   if (chosen !== base) {
-    return { reason: `${chosen} was drawn with probability ${record.propensity.toFixed(4)} to learn more of it; otherwise ${base} would answer: ${why.reason}.`, decidedBy: 'exploration' };
+    return {
+      reason: `${chosen} was drawn with probability ${record.propensity.toFixed(4)} to learn more of it; otherwise ${base} would answer: ${why.reason}.`,
+      decidedBy: 'exploration',
+    };
   }
   const moved = [
     threshold.difficulty > 0 ? `raised by ${two(threshold.difficulty)} for hard traffic` : '',
@@ -33,22 +37,33 @@ export function explainDecision(record: RouteDecision): Explanation {
     threshold.budget < 0 ? `lowered by ${two(-threshold.budget)} near the end of the budget` : '',
   ].filter((text) => text !== '');
   const only = deterministic === 'single_open' ? `, and ${WITHOUT_DRAW.single_open}` : '';
-  return { reason: `${base}: ${why.reason}${only}${moved.length === 0 ? '' : ` (asked ${two(threshold.base)}, ${moved.join(', ')})`}.`, decidedBy: why.decidedBy };
+  return {
+    reason: `${base}: ${why.reason}${only}${moved.length === 0 ? '' : ` (asked ${two(threshold.base)}, ${moved.join(', ')})`}.`,
+    decidedBy: why.decidedBy,
+  };
 }
 
 function reasonOfBase(record: RouteDecision): Explanation {
   const { threshold, base, latency_share: latencyShare } = record;
   const asked = two(threshold.value);
   const eligible = record.arms.filter(({ excluded }) => excluded === undefined);
-  if (record.fallback) return { reason: `no model is proven to reach ${asked}, and it has the best prediction`, decidedBy: 'fallback' };
+  if (record.fallback)
+    return { reason: `no model is proven to reach ${asked}, and it has the best prediction`, decidedBy: 'fallback' };
   const judged = judgedArms(record, threshold.value);
   const proven = judged.filter(({ confidence }) => confidence === 'proven').length;
   const own = judged[eligible.findIndex(({ model }) => model === base)];
   const least = own === undefined ? '' : `at least ${two(own.lower)} with confidence, ${asked} asked`;
   const quickest = latencyShare > 0 ? 'cheapest and fastest' : 'cheapest';
-  const reason = record.rule === 'utility' ? `it has the best quality for its cost among the models that can be good enough (${asked} asked)` : proven === 1 ? `it is the only model proven good enough (${least})` : `it is the ${quickest} of ${proven} models proven good enough (${least})`;
-  if (threshold.budget < 0 && baseAt(record, threshold.value - threshold.budget, latencyShare) !== base) return { reason, decidedBy: 'budget' };
-  if ((threshold.pressure < 0 || latencyShare > 0) && baseAt(record, threshold.value - threshold.pressure, 0) !== base) return { reason, decidedBy: 'pressure' };
+  const reason =
+    record.rule === 'utility'
+      ? `it has the best quality for its cost among the models that can be good enough (${asked} asked)`
+      : proven === 1
+        ? `it is the only model proven good enough (${least})`
+        : `it is the ${quickest} of ${proven} models proven good enough (${least})`;
+  if (threshold.budget < 0 && baseAt(record, threshold.value - threshold.budget, latencyShare) !== base)
+    return { reason, decidedBy: 'budget' };
+  if ((threshold.pressure < 0 || latencyShare > 0) && baseAt(record, threshold.value - threshold.pressure, 0) !== base)
+    return { reason, decidedBy: 'pressure' };
   const cost = eligible.find(({ model }) => model === base)?.cost_nanousd ?? 0;
   return { reason, decidedBy: eligible.some(({ cost_nanousd }) => cost_nanousd < cost) ? 'quality' : 'cost' };
 }
@@ -62,7 +77,9 @@ function baseAt(record: RouteDecision, threshold: number, latencyShare: number):
 }
 
 const judgedArms = (record: RouteDecision, threshold: number) =>
-  record.arms.filter(({ excluded }) => excluded === undefined).map(({ mean = 0, width = 0 }) => judge({ mean, width }, record.alpha, threshold));
+  record.arms
+    .filter(({ excluded }) => excluded === undefined)
+    .map(({ mean = 0, width = 0 }) => judge({ mean, width }, record.alpha, threshold));
 
 /** Every arm of a logged decision with its bounds, class and utility. */
 export function explainArms(record: RouteDecision): ExplainedArm[] {
@@ -72,9 +89,30 @@ export function explainArms(record: RouteDecision): ExplainedArm[] {
   return record.arms.map(({ model, cost_nanousd, latency_ms, mean, width, score, probability, excluded }, i) => {
     const latency = latency_ms === undefined ? {} : { latency_ms };
     const out = excluded === undefined ? {} : { excluded_reason: excluded };
-    if (mean === undefined || width === undefined) return { model, cost_nanousd, ...latency, probability, class: excluded === undefined ? 'possible' : 'excluded', ...out };
+    if (mean === undefined || width === undefined)
+      return {
+        model,
+        cost_nanousd,
+        ...latency,
+        probability,
+        class: excluded === undefined ? 'possible' : 'excluded',
+        ...out,
+      };
     const { lower, upper, confidence } = judge({ mean, width }, record.alpha, record.threshold.value);
     const utility = utilityOf(mean, prices[i] as number, weigh);
-    return { model, q_mean: mean, q_width: width, q_lcb: lower, q_ucb: upper, ...(score === undefined ? {} : { q_score: score }), cost_nanousd, ...latency, utility, probability, class: excluded === undefined ? confidence : 'excluded', ...out };
+    return {
+      model,
+      q_mean: mean,
+      q_width: width,
+      q_lcb: lower,
+      q_ucb: upper,
+      ...(score === undefined ? {} : { q_score: score }),
+      cost_nanousd,
+      ...latency,
+      utility,
+      probability,
+      class: excluded === undefined ? confidence : 'excluded',
+      ...out,
+    };
   });
 }

@@ -28,12 +28,20 @@ export function extractionOf({ extractor, scorer }: FeatureSpec): string {
 }
 
 /** Whether a record has all that a policy looks at: without a scorer it looks at no score. */
-export function looksAt(spec: FeatureSpec, { extractor = '', features }: Pick<RouteDecision, 'extractor' | 'features'>): boolean {
-  const same = extractor === extractionOf(spec) || (spec.scorer === undefined && extractor.startsWith(`${spec.extractor}+`));
+export function looksAt(
+  spec: FeatureSpec,
+  { extractor = '', features }: Pick<RouteDecision, 'extractor' | 'features'>,
+): boolean {
+  const same =
+    extractor === extractionOf(spec) || (spec.scorer === undefined && extractor.startsWith(`${spec.extractor}+`));
   return same && features.length >= spec.names.length + (spec.scorer?.scorer.models.length ?? 0);
 }
 
-/** The extraction of a policy: a scorer's scores, named `score:<model>`, follow the features. Undefined for one that is not known. @throws RangeError when the scorer's parts do not fit. */
+/**
+ * The extraction of a policy: a scorer's scores, named `score:<model>`, follow the features. Undefined for one that
+ * is not known.
+ * @throws RangeError when the scorer's parts do not fit.
+ */
 export function extractorFor(spec: FeatureSpec): Extractor | undefined {
   const plain = extractorNamed(spec.extractor);
   if (plain === undefined || spec.scorer === undefined) return plain;

@@ -1,7 +1,19 @@
 import type { DeterministicReason, RouteDecision } from '@sluice/contracts';
 
 /** The record of a choice that no policy made: propensity 1, marked, left out of evaluation. */
-export function fixedDecision({ decisionId, model, costNanoUsd, reason, featureClass }: { decisionId: string; model: string; costNanoUsd: number; reason: Extract<DeterministicReason, 'pin' | 'rule' | 'single_candidate' | 'no_snapshot'>; featureClass?: string | undefined }): RouteDecision {
+export function fixedDecision({
+  decisionId,
+  model,
+  costNanoUsd,
+  reason,
+  featureClass,
+}: {
+  decisionId: string;
+  model: string;
+  costNanoUsd: number;
+  reason: Extract<DeterministicReason, 'pin' | 'rule' | 'single_candidate' | 'no_snapshot'>;
+  featureClass?: string | undefined;
+}): RouteDecision {
   return {
     decision_id: decisionId,
     features: [],

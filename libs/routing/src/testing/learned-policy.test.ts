@@ -21,9 +21,12 @@ describe('a policy that has learned from 20,000 of its own decisions, on request
   it('is worth at least as much as the best fixed model, whatever cost weighs, and in quality alone not .001 less', () => {
     const dearest = Math.max(...singleModels(table).map(({ cost }) => cost));
     for (const costWeight of [0, 0.02, 0.1, 0.3]) {
-      const value = ({ quality, cost }: { quality: number; cost: number }): number => quality - (costWeight * cost) / dearest;
+      const value = ({ quality, cost }: { quality: number; cost: number }): number =>
+        quality - (costWeight * cost) / dearest;
       const fixed = Math.max(...singleModels(table).map(value));
-      expect(value(operatingPoint(predicted, table, bestModel(table), costWeight, dearest))).toBeGreaterThanOrEqual(fixed - (costWeight === 0 ? 0.001 : 0));
+      expect(value(operatingPoint(predicted, table, bestModel(table), costWeight, dearest))).toBeGreaterThanOrEqual(
+        fixed - (costWeight === 0 ? 0.001 : 0),
+      );
     }
   });
 

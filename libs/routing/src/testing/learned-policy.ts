@@ -22,21 +22,40 @@ export interface LearnedPolicy {
   readonly costs: readonly (readonly number[])[];
 }
 
-const contextOf = (features: readonly number[]): number[] => [1, ...features.map((value) => Math.max(-3, Math.min(3, value)))];
+const contextOf = (features: readonly number[]): number[] => [
+  1,
+  ...features.map((value) => Math.max(-3, Math.min(3, value))),
+];
 
-/** Lets a policy learn from its own decisions alone, in batches, as the served one does: only the chosen model's reward is seen. */
+/**
+ * Lets a policy learn from its own decisions alone, in batches, as the served one does: only the chosen model's
+ * reward is seen.
+ */
 export function learnOnline(simulator: RoutingSimulator, decisions: number, seed: number): LearnedPolicy {
   const random = createRandom(seed);
   const arms = simulator.models.map(() => RidgeArm.untrained(17, 1));
-  const log = { contexts: [] as number[][], loggedProbabilities: [] as number[][], actions: [] as number[], rewards: [] as number[] };
+  const log = {
+    contexts: [] as number[][],
+    loggedProbabilities: [] as number[][],
+    actions: [] as number[],
+    rewards: [] as number[],
+  };
   const costs: (readonly number[])[] = [];
   let pending: [number, number[], number][] = [];
   for (let t = 0; t < decisions; t += 1) {
     const request = simulator.next();
     const x = contextOf(request.features);
     const gamma = powerGamma(Math.floor(t / BATCH) * BATCH);
-    const candidates = simulator.models.map((model, k) => ({ model, costNanoUsd: request.costs[k] as number, prediction: (arms[k] as RidgeArm).predict(x) }));
-    const decision = decide(candidates, { alpha: 1, threshold: 0, gamma, floor: 0.01, costWeight: 0.1, rule: 'utility' }, random());
+    const candidates = simulator.models.map((model, k) => ({
+      model,
+      costNanoUsd: request.costs[k] as number,
+      prediction: (arms[k] as RidgeArm).predict(x),
+    }));
+    const decision = decide(
+      candidates,
+      { alpha: 1, threshold: 0, gamma, floor: 0.01, costWeight: 0.1, rule: 'utility' },
+      random(),
+    );
     const action = simulator.models.indexOf(decision?.model as string);
     const reward = simulator.reward(request, action);
     log.contexts.push(x.slice(1));
@@ -60,9 +79,19 @@ export function predictQualities({ arms }: LearnedPolicy, features: readonly num
 }
 
 /** New requests with their exact qualities: what a policy is judged by, never what it learns from. */
-export function heldOut(simulator: RoutingSimulator, count: number): { readonly features: (readonly number[])[]; readonly table: QualityTable } {
+export function heldOut(
+  simulator: RoutingSimulator,
+  count: number,
+): { readonly features: (readonly number[])[]; readonly table: QualityTable } {
   const requests = Array.from({ length: count }, () => simulator.next());
-  return { features: requests.map(({ features }) => features), table: { models: simulator.models, qualities: requests.map(({ means }) => means), costs: requests.map(({ costs }) => costs) } };
+  return {
+    features: requests.map(({ features }) => features),
+    table: {
+      models: simulator.models,
+      qualities: requests.map(({ means }) => means),
+      costs: requests.map(({ costs }) => costs),
+    },
+  };
 }
 
 export interface ChosenWeight {
@@ -78,9 +107,9 @@ export interface ChosenWeight {
 }
 
 /**
- * The largest weight of cost whose policy surely (lower 95 % bound of the doubly robust difference, from the log alone, row by
- * row) loses at most `loss` against the best policy that always takes one model. Weights for which the log says too little are
- * passed over.
+ * The largest weight of cost whose policy surely (lower 95 % bound of the doubly robust difference, from the log
+ * alone, row by row) loses at most `loss` against the best policy that always takes one model. Weights for which
+ * the log says too little are passed over.
  */
 export function chooseWeight(policy: LearnedPolicy, loss: number): ChosenWeight | undefined {
   const { log, costs } = policy;
@@ -88,7 +117,8 @@ export function chooseWeight(policy: LearnedPolicy, loss: number): ChosenWeight 
   const predicted = log.contexts.map((features) => predictQualities(policy, features));
   const table: QualityTable = { models: arms.map(String), qualities: predicted, costs };
   const q = crossFit(log, arms.length, 1, FOLDS, (row) => row % FOLDS);
-  const target = (choices: readonly number[]): number[][] => choices.map((choice) => arms.map((k) => (k === choice ? 1 : 0)));
+  const target = (choices: readonly number[]): number[][] =>
+    choices.map((choice) => arms.map((k) => (k === choice ? 1 : 0)));
   const terms = (wanted: readonly (readonly number[])[]): readonly number[] => estimatorTerms(log, wanted, q).dr;
   const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
   const fixed = arms.map((k) => terms(target(log.actions.map(() => k))));
@@ -102,7 +132,15 @@ export function chooseWeight(policy: LearnedPolicy, loss: number): ChosenWeight 
     const gaps = terms(wanted).map((value, row) => value - (bestFixed[row] as number));
     const difference = mean(gaps);
     const lower = difference - Z95 * standardError(gaps);
-    if (lower >= -loss) chosen = { costWeight, referenceCost: reference, difference, lower, ess: diagnostics.ess, rows: log.actions.length };
+    if (lower >= -loss)
+      chosen = {
+        costWeight,
+        referenceCost: reference,
+        difference,
+        lower,
+        ess: diagnostics.ess,
+        rows: log.actions.length,
+      };
   }
   return chosen;
 }

@@ -17,16 +17,27 @@ export interface SimulatedLog {
 
 function distribution({ means, costs }: SimulatedRequest, gamma: number): number[] {
   const dearest = Math.max(...costs);
-  return withFloor(inverseGapWeights(means.map((mean, k) => mean - (COST_WEIGHT * (costs[k] as number)) / dearest), gamma), FLOOR);
+  return withFloor(
+    inverseGapWeights(
+      means.map((mean, k) => mean - (COST_WEIGHT * (costs[k] as number)) / dearest),
+      gamma,
+    ),
+    FLOOR,
+  );
 }
 
 /**
- * A log of a policy that explores by inverse-gap weighting, and a later one (4 times the exploitation) to be judged by it, with
- * graded Beta rewards.
+ * A log of a policy that explores by inverse-gap weighting, and a later one (4 times the exploitation) to be judged
+ * by it, with graded Beta rewards.
  */
 export function simulateLog(simulator: RoutingSimulator, rows: number, seed: number): SimulatedLog {
   const random = createRandom(seed);
-  const data = { contexts: [] as (readonly number[])[], loggedProbabilities: [] as number[][], actions: [] as number[], rewards: [] as number[] };
+  const data = {
+    contexts: [] as (readonly number[])[],
+    loggedProbabilities: [] as number[][],
+    actions: [] as number[],
+    rewards: [] as number[],
+  };
   const target: number[][] = [];
   let truth = 0;
   const gamma = powerGamma(50);

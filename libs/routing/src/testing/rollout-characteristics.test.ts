@@ -1,4 +1,12 @@
-import { binary, characteristic, eProcess, graded, peekingZTest, windowedRule, type WatchedStage } from './rollout-characteristics.ts';
+import {
+  binary,
+  characteristic,
+  eProcess,
+  graded,
+  peekingZTest,
+  windowedRule,
+  type WatchedStage,
+} from './rollout-characteristics.ts';
 
 const STAGES: readonly WatchedStage[] = ['canary_1', 'canary_5', 'canary_25', 'full'];
 
@@ -8,7 +16,9 @@ describe('the monitor of a rollout, over simulated canaries', () => {
   });
 
   it('finds a fall of graded quality by .10 within 60 samples in at least 95 %', () => {
-    expect(characteristic(eProcess('canary_1'), graded(0.8), { runs: 150, samples: 60 }).rolledBack).toBeGreaterThanOrEqual(0.95);
+    expect(
+      characteristic(eProcess('canary_1'), graded(0.8), { runs: 150, samples: 60 }).rolledBack,
+    ).toBeGreaterThanOrEqual(0.95);
   });
 
   it('is what rules that do not count their looks are not: they roll back healthy ones by the dozen', () => {

@@ -11,9 +11,15 @@ export type WatchedStage = Exclude<RolloutStage, 'shadow' | 'rolled_back'>;
 /** One sample of a canary's quality. */
 export type Quality = (random: () => number) => number;
 
-export const binary = (mean: number): Quality => (random) => (random() < mean ? 1 : 0);
+export const binary =
+  (mean: number): Quality =>
+  (random) =>
+    random() < mean ? 1 : 0;
 /** Graded scores, standard deviation .1. */
-export const graded = (mean: number): Quality => (random) => betaDraw(random, mean, 0.1);
+export const graded =
+  (mean: number): Quality =>
+  (random) =>
+    betaDraw(random, mean, 0.1);
 
 /** What became of one canary: after how many samples it was rolled back or promoted, if it was. */
 export interface CanaryEnd {
@@ -37,7 +43,10 @@ export function eProcess(stage: WatchedStage): Watch {
   };
 }
 
-/** What others do: a one-sided z-test at 5 % against the baseline, looked at after each sample from the thirtieth on. */
+/**
+ * What others do: a one-sided z-test at 5 % against the baseline, looked at after each sample from the thirtieth
+ * on.
+ */
 export const peekingZTest: Watch = (seed, quality, samples) => {
   const random = createRandom(seed);
   let sum = 0;
@@ -77,8 +86,19 @@ export interface Characteristic {
 }
 
 /** Shares of many simulated canaries. Each run has a seed of its own, the same for every rule. */
-export function characteristic(watch: Watch, quality: Quality, { runs, samples = STAGE_SAMPLES }: { readonly runs: number; readonly samples?: number }): Characteristic {
+export function characteristic(
+  watch: Watch,
+  quality: Quality,
+  { runs, samples = STAGE_SAMPLES }: { readonly runs: number; readonly samples?: number },
+): Characteristic {
   const ends = Array.from({ length: runs }, (_, run) => watch(run + 1, quality, samples));
-  const back = ends.filter(({ end }) => end === 'rolled_back').map(({ after }) => after).sort((a, b) => a - b);
-  return { rolledBack: back.length / runs, promoted: ends.filter(({ end }) => end === 'promoted').length / runs, medianSamples: back[back.length >> 1] };
+  const back = ends
+    .filter(({ end }) => end === 'rolled_back')
+    .map(({ after }) => after)
+    .sort((a, b) => a - b);
+  return {
+    rolledBack: back.length / runs,
+    promoted: ends.filter(({ end }) => end === 'promoted').length / runs,
+    medianSamples: back[back.length >> 1],
+  };
 }

@@ -54,9 +54,14 @@ export function createRoutingSimulator(seed: number): RoutingSimulator {
     next() {
       const difficulty = normalDraw(random);
       const topic = normalDraw(random);
-      const features = Array.from({ length: FEATURES }, (_, i) => (i < 4 ? 0.8 * difficulty : i < 7 ? 0.8 * topic : 0) + (i < 7 ? 0.4 : 1) * normalDraw(random));
+      const features = Array.from(
+        { length: FEATURES },
+        (_, i) => (i < 4 ? 0.8 * difficulty : i < 7 ? 0.8 * topic : 0) + (i < 7 ? 0.4 : 1) * normalDraw(random),
+      );
       const tokens = Math.exp(6 + 0.5 * normalDraw(random) + 0.3 * difficulty);
-      const means = MODELS.map(({ skill, bent }) => LOWEST + (HIGHEST - LOWEST) / (1 + Math.exp(-2 * (skill + bent * topic - difficulty))));
+      const means = MODELS.map(
+        ({ skill, bent }) => LOWEST + (HIGHEST - LOWEST) / (1 + Math.exp(-2 * (skill + bent * topic - difficulty))),
+      );
       return { features, means, costs: MODELS.map(({ price }) => Math.round(100 * price * tokens)) };
     },
     reward: ({ means }, arm) => betaDraw(random, means[arm] as number, REWARD_SD),

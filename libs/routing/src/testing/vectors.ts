@@ -10,7 +10,8 @@ export function readVectors(path: string): Record<string, Block> {
 
 /** Largest absolute difference of two numbers or nested lists of numbers; `Infinity` where their shapes differ. */
 export function distance(actual: unknown, expected: unknown): number {
-  if (typeof actual === 'number' && typeof expected === 'number') return actual === expected ? 0 : Math.abs(actual - expected);
+  if (typeof actual === 'number' && typeof expected === 'number')
+    return actual === expected ? 0 : Math.abs(actual - expected);
   if (!Array.isArray(actual) || !Array.isArray(expected) || actual.length !== expected.length) return Infinity;
   return Math.max(0, ...actual.map((value, i) => distance(value, expected[i])));
 }

@@ -6,12 +6,20 @@ import type { JsonSchema } from './json-schema.ts';
 import { exampleOf } from './schema-example.ts';
 import { shapeOf } from './schema-shape.ts';
 
-const Tree = z.object({ name: z.string(), get children(): z.ZodArray<typeof Tree> { return z.array(Tree); } });
+const Tree = z.object({
+  name: z.string(),
+  get children(): z.ZodArray<typeof Tree> {
+    return z.array(Tree);
+  },
+});
 const Body = z.strictObject({
   slug: z.string().regex(/^[a-z-]{3,}$/),
   at: z.iso.datetime(),
   share: z.int().min(5).max(90).default(50),
-  kind: z.discriminatedUnion('kind', [z.strictObject({ kind: z.literal('env'), env: z.string() }), z.strictObject({ kind: z.literal('file'), file: z.string().nullable() })]),
+  kind: z.discriminatedUnion('kind', [
+    z.strictObject({ kind: z.literal('env'), env: z.string() }),
+    z.strictObject({ kind: z.literal('file'), file: z.string().nullable() }),
+  ]),
   prices: z.record(z.string(), z.object({ input: z.int().min(0) })),
   tags: z.array(z.string()).optional(),
 });
@@ -19,8 +27,20 @@ const schemaOf = (schema: z.ZodType): JsonSchema => z.toJSONSchema(schema, { io:
 
 describe('a shape', () => {
   it('tells every field with its type, whether it must be there, and its bounds; a union has the fields of all its kinds', () => {
-    const rows = shapeOf(schemaOf(Body)).map(({ path, type, required, notes }) => [path, type, required, notes].join('|'));
-    expect(rows).toEqual(expect.arrayContaining(['slug|text|true|', 'at|instant|true|', 'share|whole number|false|5 to 90; 50 when absent', 'kind.env|text|true|', 'kind.file|text or null|true|', 'prices.<name>.input|whole number|true|at least 0', 'tags|list of text|false|']));
+    const rows = shapeOf(schemaOf(Body)).map(({ path, type, required, notes }) =>
+      [path, type, required, notes].join('|'),
+    );
+    expect(rows).toEqual(
+      expect.arrayContaining([
+        'slug|text|true|',
+        'at|instant|true|',
+        'share|whole number|false|5 to 90; 50 when absent',
+        'kind.env|text|true|',
+        'kind.file|text or null|true|',
+        'prices.<name>.input|whole number|true|at least 0',
+        'tags|list of text|false|',
+      ]),
+    );
   });
 
   it('of a schema that holds itself ends', () => {
@@ -36,10 +56,28 @@ describe('an example', () => {
 });
 
 describe('the page', () => {
-  const page = apiPage(openApiDocument({ title: 'Things', description: 'Some <b>things</b>.', routes: [{ method: 'put', path: '/api/things/:id', summary: 'Change <one>', auth: 'session', query: z.object({ full: z.string().optional() }), body: Body, response: z.object({ ok: z.boolean() }) }] }));
+  const page = apiPage(
+    openApiDocument({
+      title: 'Things',
+      description: 'Some <b>things</b>.',
+      routes: [
+        {
+          method: 'put',
+          path: '/api/things/:id',
+          summary: 'Change <one>',
+          auth: 'session',
+          query: z.object({ full: z.string().optional() }),
+          body: Body,
+          response: z.object({ ok: z.boolean() }),
+        },
+      ],
+    }),
+  );
 
   it('tells who may, the parameters, both shapes and the errors, and nothing of it is markup that was not meant', () => {
-    expect(page).toMatch(/<section id="things">.*A signed-in person\..*<code>id<\/code>.*<code>kind\.env<\/code>.*Answer 200.*<code>ok<\/code>.*RFC 9457/s);
+    expect(page).toMatch(
+      /<section id="things">.*A signed-in person\..*<code>id<\/code>.*<code>kind\.env<\/code>.*Answer 200.*<code>ok<\/code>.*RFC 9457/s,
+    );
     expect(page).toContain('Change &lt;one&gt;');
     expect(page).not.toMatch(/<script|<one>|<b>things/);
   });

@@ -14,7 +14,13 @@ interface Operation {
   /** Who may call it, in a sentence. */
   readonly description?: string;
   readonly tags?: readonly string[];
-  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly required?: boolean; readonly description?: string; readonly schema: JsonSchema }[];
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly required?: boolean;
+    readonly description?: string;
+    readonly schema: JsonSchema;
+  }[];
   readonly requestBody?: Content;
   readonly responses: Readonly<Record<string, Content & { readonly description: string }>>;
 }
@@ -31,7 +37,10 @@ export const API_PAGE_CSP = `default-src 'none'; style-src 'sha256-${createHash(
 /** Rows of a shape that are shown; the machine-readable description has the others. */
 const ROWS = 60;
 
-/** A page for people of an OpenAPI document: by area; who may, shapes, examples, errors. One file without scripts, nothing is loaded. */
+/**
+ * A page for people of an OpenAPI document: by area; who may, shapes, examples, errors. One file without scripts,
+ * nothing is loaded.
+ */
 export function apiPage({ info, paths }: ApiDocument): string {
   const areas = new Map<string, { method: string; path: string; operation: Operation }[]>();
   for (const [path, methods] of Object.entries(paths)) {
@@ -41,8 +50,13 @@ export function apiPage({ info, paths }: ApiDocument): string {
     }
   }
   const sorted = [...areas].sort(([a], [b]) => (a < b ? -1 : 1));
-  const links = sorted.map(([area, routes]) => `<li><a href="#${anchor(area)}">${escapeHtml(area)}</a> <small>${routes.length}</small></li>`);
-  const sections = sorted.map(([area, routes]) => `<section id="${anchor(area)}"><h2>${escapeHtml(area)}</h2>${routes.map(routeHtml).join('')}</section>`);
+  const links = sorted.map(
+    ([area, routes]) => `<li><a href="#${anchor(area)}">${escapeHtml(area)}</a> <small>${routes.length}</small></li>`,
+  );
+  const sections = sorted.map(
+    ([area, routes]) =>
+      `<section id="${anchor(area)}"><h2>${escapeHtml(area)}</h2>${routes.map(routeHtml).join('')}</section>`,
+  );
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${escapeHtml(info.title)}: API</title><style>${API_PAGE_STYLE}</style></head>
 <body><header><h1>${escapeHtml(info.title)}</h1><p>${escapeHtml(info.description ?? '')} Machine-readable: <a href="openapi.json">openapi.json</a>.</p></header>
@@ -74,9 +88,20 @@ function bodyHtml({ content }: Content, what: string, path: string): string {
   const [[type, { schema }] = ['', { schema: undefined }]] = Object.entries(content);
   if (schema === undefined) return `<p><code>${escapeHtml(type)}</code></p>`;
   const shape = shapeOf(schema);
-  const rows = shape.slice(0, ROWS).map((row) => `<tr><th scope="row"><code>${escapeHtml(row.path)}</code></th><td>${escapeHtml(row.type)}</td><td>${row.required ? 'always' : 'optional'}</td><td>${escapeHtml(row.notes)}</td></tr>`);
-  const more = shape.length > ROWS ? `<p>And ${shape.length - ROWS} more fields: they are in <a href="openapi.json">openapi.json</a>.</p>` : '';
-  const fields = shape.length === 0 ? `<p>${escapeHtml(typeOf(schema, schema))}</p>` : `${table(`${what} ${path}`, ['field', 'type', 'there', 'notes'], rows)}${more}`;
+  const rows = shape
+    .slice(0, ROWS)
+    .map(
+      (row) =>
+        `<tr><th scope="row"><code>${escapeHtml(row.path)}</code></th><td>${escapeHtml(row.type)}</td><td>${row.required ? 'always' : 'optional'}</td><td>${escapeHtml(row.notes)}</td></tr>`,
+    );
+  const more =
+    shape.length > ROWS
+      ? `<p>And ${shape.length - ROWS} more fields: they are in <a href="openapi.json">openapi.json</a>.</p>`
+      : '';
+  const fields =
+    shape.length === 0
+      ? `<p>${escapeHtml(typeOf(schema, schema))}</p>`
+      : `${table(`${what} ${path}`, ['field', 'type', 'there', 'notes'], rows)}${more}`;
   return `${fields}<pre tabindex="0" aria-label="Example"><code>${escapeHtml(JSON.stringify(exampleOf(schema), null, 2))}</code></pre>`;
 }
 
@@ -86,11 +111,17 @@ function table(label: string, heads: readonly string[], rows: readonly string[])
 
 /** Without areas of its own: `/api/keys/{id}` belongs to `Keys`. */
 function areaOf(path: string): string {
-  const word = path.split('/').filter((part) => part !== '' && part !== 'api' && part !== 'v1' && !part.startsWith('{'))[0] ?? 'General';
+  const word =
+    path.split('/').filter((part) => part !== '' && part !== 'api' && part !== 'v1' && !part.startsWith('{'))[0] ??
+    'General';
   return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
-const anchor = (text: string): string => text.toLowerCase().replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, '');
+const anchor = (text: string): string =>
+  text
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '');
 
 function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');

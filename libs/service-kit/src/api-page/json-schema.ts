@@ -44,4 +44,6 @@ export function alternatives(schema: JsonSchema, root: JsonSchema): readonly Jso
 }
 
 /** Whether null is one of its values. */
-export const mayBeNull = (schema: JsonSchema): boolean => (schema.anyOf ?? schema.oneOf ?? []).some(({ type }) => type === 'null') || (Array.isArray(schema.type) && schema.type.includes('null'));
+export const mayBeNull = (schema: JsonSchema): boolean =>
+  (schema.anyOf ?? schema.oneOf ?? []).some(({ type }) => type === 'null') ||
+  (Array.isArray(schema.type) && schema.type.includes('null'));

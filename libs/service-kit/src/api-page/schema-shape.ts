@@ -23,10 +23,12 @@ export function shapeOf(root: JsonSchema): ShapeRow[] {
     if (depth >= DEPTH) return;
     for (const schema of alternatives(resolve(given, root), root)) {
       for (const part of schema.allOf ?? []) addFields(part, prefix, depth);
-      for (const [name, field] of Object.entries(schema.properties ?? {})) addRow(field, prefix === '' ? name : `${prefix}.${name}`, schema.required?.includes(name) ?? false, depth);
+      for (const [name, field] of Object.entries(schema.properties ?? {}))
+        addRow(field, prefix === '' ? name : `${prefix}.${name}`, schema.required?.includes(name) ?? false, depth);
       const { items, additionalProperties } = schema;
       if (items !== undefined) addFields(items, `${prefix}[]`, depth);
-      if (typeof additionalProperties === 'object' && Object.keys(additionalProperties).length > 0) addRow(additionalProperties, prefix === '' ? '<name>' : `${prefix}.<name>`, false, depth);
+      if (typeof additionalProperties === 'object' && Object.keys(additionalProperties).length > 0)
+        addRow(additionalProperties, prefix === '' ? '<name>' : `${prefix}.<name>`, false, depth);
     }
   }
 
@@ -71,7 +73,17 @@ function oneType(schema: JsonSchema, root: JsonSchema): string {
 const SAFE = Number.MAX_SAFE_INTEGER;
 
 function notesOf(schema: JsonSchema): string {
-  const { minimum, maximum, exclusiveMinimum, minLength, maxLength, minItems, maxItems, format, default: preset } = schema;
+  const {
+    minimum,
+    maximum,
+    exclusiveMinimum,
+    minLength,
+    maxLength,
+    minItems,
+    maxItems,
+    format,
+    default: preset,
+  } = schema;
   const notes = [
     bounds(minimum === -SAFE ? undefined : minimum, maximum === SAFE ? undefined : maximum, ''),
     exclusiveMinimum === undefined ? undefined : `above ${exclusiveMinimum.toLocaleString('en-US')}`,

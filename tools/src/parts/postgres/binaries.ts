@@ -23,7 +23,9 @@ export const REACHABLE = '/var/tmp';
 export async function findBinaries(owner: Owner | undefined): Promise<Binaries> {
   const root = packageRoot();
   await restoreLinks(root);
-  const native = (await canReach(owner, join(root, 'native', 'bin'))) ? join(root, 'native') : await copyWithinReach(root);
+  const native = (await canReach(owner, join(root, 'native', 'bin')))
+    ? join(root, 'native')
+    : await copyWithinReach(root);
   return { postgres: join(native, 'bin', 'postgres'), initdb: join(native, 'bin', 'initdb') };
 }
 
@@ -41,7 +43,10 @@ async function restoreLinks(root: string): Promise<void> {
   for (const link of Array.isArray(links) ? links : []) {
     const target: unknown = Reflect.get(Object(link), 'target');
     if (typeof target !== 'string') continue;
-    const there = await access(join(root, target)).then(() => true, () => false);
+    const there = await access(join(root, target)).then(
+      () => true,
+      () => false,
+    );
     if (there) continue;
     await promisify(execFile)(process.execPath, [join(root, 'scripts', 'hydrate-symlinks.js')], { cwd: root });
     return;
@@ -49,11 +54,15 @@ async function restoreLinks(root: string): Promise<void> {
 }
 
 async function copyWithinReach(root: string): Promise<string> {
-  const version = createHash('sha256').update(await readFile(join(root, 'package.json'))).digest('hex').slice(0, 12);
+  const version = createHash('sha256')
+    .update(await readFile(join(root, 'package.json')))
+    .digest('hex')
+    .slice(0, 12);
   const target = join(REACHABLE, `sluice-postgres-programs-${version}`);
   const existing = await lstat(target).catch(() => undefined);
   // The place is open to every user: only what this user put there is run.
-  if (existing !== undefined && existing.uid !== process.getuid?.()) throw new Error(`${target} belongs to another user: remove it, or give a PostgreSQL of your own with DATABASE_URL`);
+  if (existing !== undefined && existing.uid !== process.getuid?.())
+    throw new Error(`${target} belongs to another user: remove it, or give a PostgreSQL of your own with DATABASE_URL`);
   if (existing !== undefined) return target;
   const partial = `${target}.${process.pid}`;
   await cp(join(root, 'native'), partial, { recursive: true, verbatimSymlinks: true });

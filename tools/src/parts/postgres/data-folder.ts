@@ -22,10 +22,24 @@ export async function placeDataFolder(dataDir: string, owner: Owner | undefined)
   return outside;
 }
 
-/** Makes the cluster unless it is there. It appears under its name only when it is whole, so a kill in between does no harm. */
-export async function createCluster(deps: { folder: string; binaries: Binaries; owner: Owner | undefined; password: string }): Promise<boolean> {
+/**
+ * Makes the cluster unless it is there. It appears under its name only when it is whole, so a kill in between does
+ * no harm.
+ */
+export async function createCluster(deps: {
+  folder: string;
+  binaries: Binaries;
+  owner: Owner | undefined;
+  password: string;
+}): Promise<boolean> {
   const { folder, binaries, owner, password } = deps;
-  if (await access(join(folder, 'PG_VERSION')).then(() => true, () => false)) return false;
+  if (
+    await access(join(folder, 'PG_VERSION')).then(
+      () => true,
+      () => false,
+    )
+  )
+    return false;
   const partial = `${folder}.new`;
   await rm(partial, { recursive: true, force: true });
   await mkdir(partial, { recursive: true, mode: 0o700 });
@@ -33,10 +47,18 @@ export async function createCluster(deps: { folder: string; binaries: Binaries; 
   const cluster = join(partial, 'cluster');
   await mkdir(cluster, { mode: 0o700 });
   await writeFile(passwordFile, `${password}\n`, { mode: 0o600 });
-  for (const path of owner === undefined ? [] : [partial, cluster, passwordFile]) await chown(path, owner?.uid ?? 0, owner?.gid ?? 0);
+  for (const path of owner === undefined ? [] : [partial, cluster, passwordFile])
+    await chown(path, owner?.uid ?? 0, owner?.gid ?? 0);
   await promisify(execFile)(
     binaries.initdb,
-    [`--pgdata=${cluster}`, '--username=sluice', `--pwfile=${passwordFile}`, '--auth=scram-sha-256', '--encoding=UTF8', '--locale=C'],
+    [
+      `--pgdata=${cluster}`,
+      '--username=sluice',
+      `--pwfile=${passwordFile}`,
+      '--auth=scram-sha-256',
+      '--encoding=UTF8',
+      '--locale=C',
+    ],
     { ...owner, cwd: partial, env: { ...process.env, LC_ALL: 'C' } },
   );
   await rm(folder, { recursive: true, force: true });

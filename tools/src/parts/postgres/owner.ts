@@ -18,7 +18,10 @@ export function postgresOwner(): Owner | undefined {
   try {
     return { uid: idOf('-u'), gid: idOf('-g') };
   } catch (error) {
-    throw new Error('PostgreSQL does not run as root and there is no user "postgres" here: run as another user, or `useradd --system postgres`', { cause: error });
+    throw new Error(
+      'PostgreSQL does not run as root and there is no user "postgres" here: run as another user, or `useradd --system postgres`',
+      { cause: error },
+    );
   }
 }
 

@@ -15,7 +15,13 @@ export interface PostgresServer {
 
 const READY_MS = 60_000;
 const LOOK_MS = 50;
-const FLAGS = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'shared_buffers=64MB', 'max_connections=60', 'password_encryption=scram-sha-256'];
+const FLAGS = [
+  'listen_addresses=127.0.0.1',
+  'unix_socket_directories=',
+  'shared_buffers=64MB',
+  'max_connections=60',
+  'password_encryption=scram-sha-256',
+];
 
 /**
  * Starts PostgreSQL on 127.0.0.1 with the user and the database `sluice`, after whatever an earlier server left behind:
@@ -36,7 +42,12 @@ export async function startPostgres(deps: {
   const { binaries, owner, dataDir, port, password, log, onExit } = deps;
   const folder = await placeDataFolder(dataDir, owner);
   const orphan = await stopOrphan(folder);
-  if (orphan !== 'none') log(orphan === 'stopped' ? 'stopped a PostgreSQL server that had lost its parent' : 'removed the lock file of a server that is gone');
+  if (orphan !== 'none')
+    log(
+      orphan === 'stopped'
+        ? 'stopped a PostgreSQL server that had lost its parent'
+        : 'removed the lock file of a server that is gone',
+    );
   if (await createCluster({ folder, binaries, owner, password })) log(`made a database cluster in ${folder}`);
 
   const child = spawn(binaries.postgres, ['-D', folder, '-p', String(port), ...FLAGS.flatMap((flag) => ['-c', flag])], {
@@ -85,10 +96,21 @@ export async function startPostgres(deps: {
   return { port, stop };
 }
 
-async function waitUntilReady(deps: { port: number; password: string; ended: () => boolean; lastLines: readonly string[] }): Promise<void> {
+async function waitUntilReady(deps: {
+  port: number;
+  password: string;
+  ended: () => boolean;
+  lastLines: readonly string[];
+}): Promise<void> {
   for (let waited = 0; waited < READY_MS; waited += LOOK_MS) {
     if (deps.ended()) throw new Error(`PostgreSQL ended at its start: ${deps.lastLines.join(' | ')}`);
-    const client = new pg.Client({ host: '127.0.0.1', port: deps.port, user: 'sluice', password: deps.password, database: 'postgres' });
+    const client = new pg.Client({
+      host: '127.0.0.1',
+      port: deps.port,
+      user: 'sluice',
+      password: deps.password,
+      database: 'postgres',
+    });
     client.on('error', () => undefined);
     try {
       await client.connect();
@@ -97,7 +119,10 @@ async function waitUntilReady(deps: { port: number; password: string; ended: () 
       return;
     } catch (error) {
       if (error instanceof Error && Reflect.get(error, 'code') === '28P01') {
-        throw new Error('the database was made with another password: restore the secrets file, or remove the data folder', { cause: error });
+        throw new Error(
+          'the database was made with another password: restore the secrets file, or remove the data folder',
+          { cause: error },
+        );
       }
       await delay(LOOK_MS);
     } finally {

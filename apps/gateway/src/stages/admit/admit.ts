@@ -23,9 +23,13 @@ export function createAdmitStage({ limits, estimator, outbox }: AdmitDeps): Stag
     run(call) {
       const key = call.key as CompiledKey;
       const tenantId = key.workspace.tenant.id;
-      if (!outbox.accepting(tenantId)) return { code: outbox.shareFull(tenantId) ? 'metering_share' : 'metering_full', retryAfterMs: 5_000 };
+      if (!outbox.accepting(tenantId))
+        return { code: outbox.shareFull(tenantId) ? 'metering_share' : 'metering_full', retryAfterMs: 5_000 };
       const resolved = call.resolved as Resolved;
-      const reservation = resolved.choice?.kind === 'open' ? reserveForAny(estimator, shapeOf(key, resolved), resolved.choice) : reserveForFirst(estimator, key, resolved);
+      const reservation =
+        resolved.choice?.kind === 'open'
+          ? reserveForAny(estimator, shapeOf(key, resolved), resolved.choice)
+          : reserveForFirst(estimator, key, resolved);
       call.reservation = reservation;
       const result = limits.admit({ leaseId: call.id, scope: key.scope, reservation });
       return result instanceof Promise ? result.then((later) => take(call, later)) : take(call, result);
@@ -37,7 +41,11 @@ function reserveForFirst(estimator: Estimator, key: CompiledKey, resolved: Resol
   const expected = estimator.expect(shapeOf(key, resolved));
   const { operation } = resolved.inbound;
   const outputTokens = operation === 'embeddings' || operation === 'count_tokens' ? 0 : expected.outputTokens;
-  return { inputTokens: expected.inputTokens, outputTokens, costNanoUsd: dearestCost(candidatePrices(key, resolved), expected.inputTokens, outputTokens) };
+  return {
+    inputTokens: expected.inputTokens,
+    outputTokens,
+    costNanoUsd: dearestCost(candidatePrices(key, resolved), expected.inputTokens, outputTokens),
+  };
 }
 
 /** What the estimator knows of a call before it runs. */

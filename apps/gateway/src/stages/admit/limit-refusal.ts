@@ -2,7 +2,10 @@ import type { LimitRefusal, Policy, Refusal } from '@sluice/contracts';
 
 const OWNER = { tenant: 'Your organisation', workspace: 'This workspace', key: 'This API key' } as const;
 
-/** A limit's refusal in words that a customer understands: which limit, whose, how much is used, when it is free again. */
+/**
+ * A limit's refusal in words that a customer understands: which limit, whose, how much is used, when it is free
+ * again.
+ */
 export function refusalOf(refusal: LimitRefusal, policy: Policy): Refusal {
   const owner = OWNER[refusal.level];
   const limit = { level: refusal.level, name: refusal.limit };

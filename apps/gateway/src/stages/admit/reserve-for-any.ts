@@ -4,11 +4,15 @@ import type { CallShape, Estimate, Estimator } from '../../metering/estimator.ts
 import { dearestCost } from '../../metering/pricing.ts';
 
 /**
- * Which model answers is not known yet: enough for the one that needs most. What each is expected to cost is kept for the
- * choice. A model that this workspace has not used is expected to answer as long as those that it has: next to their
- * measured lengths the policy's general expectation would make it look dear or cheap for no reason.
+ * Which model answers is not known yet: enough for the one that needs most. What each is expected to cost is kept
+ * for the choice. A model that this workspace has not used is expected to answer as long as those that it has: next
+ * to their measured lengths the policy's general expectation would make it look dear or cheap for no reason.
  */
-export function reserveForAny(estimator: Estimator, shape: CallShape, choice: Extract<ModelChoice, { kind: 'open' }>): Reservation {
+export function reserveForAny(
+  estimator: Estimator,
+  shape: CallShape,
+  choice: Extract<ModelChoice, { kind: 'open' }>,
+): Reservation {
   const expected = choice.candidates.map(({ model }) => estimator.expect({ ...shape, model: model.id }));
   const usual = meanOfObserved(expected);
   const reservation = { inputTokens: 0, outputTokens: 0, costNanoUsd: 0 };

@@ -5,33 +5,49 @@ import type { RawSnapshot } from '../../testing/sample-snapshot.ts';
 import { missingSecrets } from '../../upstream/secrets.ts';
 
 const secret = (name: string) => ({ kind: 'env', name });
-const credentials = (...list: object[]) => (raw: RawSnapshot) => void Object.assign(raw.providers.primary as object, { credentials: list });
+const credentials =
+  (...list: object[]) =>
+  (raw: RawSnapshot) =>
+    void Object.assign(raw.providers.primary as object, { credentials: list });
 const ONE = credentials({ id: 'a', slots: 5, secret: secret('SLUICE_SECRET_A') });
-const TWO = credentials({ id: 'a', slots: 5, secret: secret('SLUICE_SECRET_A') }, { id: 'b', slots: 5, secret: secret('SLUICE_SECRET_B') });
-const stateOf = (under: ReturnType<typeof createAttemptUnderTest>) => under.capacity.report().map(({ credential, state }) => `${credential}:${state}`);
+const TWO = credentials(
+  { id: 'a', slots: 5, secret: secret('SLUICE_SECRET_A') },
+  { id: 'b', slots: 5, secret: secret('SLUICE_SECRET_B') },
+);
+const stateOf = (under: ReturnType<typeof createAttemptUnderTest>) =>
+  under.capacity.report().map(({ credential, state }) => `${credential}:${state}`);
 
 describe('an account that the provider refuses', () => {
-  it.each([401, 402, 403])('with %s is left alone, told once, and feeds no breaker; a probe after half a minute brings it back', async (status) => {
-    const under = createAttemptUnderTest({ primary: [{ status }, { status }, OK] }, ONE);
-    for (let i = 0; i < 5; i += 1) expect((await under.run()).code).toBe('upstream_account');
-    expect(under.sent).toHaveLength(1);
-    expect(stateOf(under)).toEqual(['a:account_fault']);
-    under.clock.advance(30_000);
-    expect((await under.run()).code).toBe('upstream_account');
-    expect(under.sent).toHaveLength(2);
-    under.clock.advance(30_000);
-    expect((await under.run()).code).toBe('ok');
-    expect((await under.run()).code).toBe('ok');
-    expect(under.accounts.map(({ to, status: told }) => [to, told])).toEqual([['refused', status], ['accepted', undefined]]);
-    expect(stateOf(under)).toEqual(['a:ok']);
-    expect(under.breakers.report()[0]?.calls).toBe(2);
-  });
+  it.each([401, 402, 403])(
+    'with %s is left alone, told once, and feeds no breaker; a probe after half a minute brings it back',
+    async (status) => {
+      const under = createAttemptUnderTest({ primary: [{ status }, { status }, OK] }, ONE);
+      for (let i = 0; i < 5; i += 1) expect((await under.run()).code).toBe('upstream_account');
+      expect(under.sent).toHaveLength(1);
+      expect(stateOf(under)).toEqual(['a:account_fault']);
+      under.clock.advance(30_000);
+      expect((await under.run()).code).toBe('upstream_account');
+      expect(under.sent).toHaveLength(2);
+      under.clock.advance(30_000);
+      expect((await under.run()).code).toBe('ok');
+      expect((await under.run()).code).toBe('ok');
+      expect(under.accounts.map(({ to, status: told }) => [to, told])).toEqual([
+        ['refused', status],
+        ['accepted', undefined],
+      ]);
+      expect(stateOf(under)).toEqual(['a:ok']);
+      expect(under.breakers.report()[0]?.calls).toBe(2);
+    },
+  );
 
   it('is passed over for another account of the same provider, in the same call', async () => {
     const under = createAttemptUnderTest({ primary: [{ status: 401 }, OK], secondary: [OK] }, TWO);
     const { code, call } = await under.run();
     expect([code, call.fallbackReason]).toEqual(['ok', undefined]);
-    expect(under.sent.map(({ provider, secret: used }) => `${provider}:${used}`)).toEqual(['primary:SLUICE_SECRET_A', 'primary:SLUICE_SECRET_B']);
+    expect(under.sent.map(({ provider, secret: used }) => `${provider}:${used}`)).toEqual([
+      'primary:SLUICE_SECRET_A',
+      'primary:SLUICE_SECRET_B',
+    ]);
     expect(under.sent[1]?.atMs).toBe(0);
   });
 
@@ -47,7 +63,10 @@ describe('an account that the provider refuses', () => {
   });
 
   it('for want of money is one that answers 429 with the code insufficient_quota', async () => {
-    const reply: Reply = { status: 429, body: '{"error":{"message":"You exceeded your current quota","type":"insufficient_quota","code":"insufficient_quota"}}' };
+    const reply: Reply = {
+      status: 429,
+      body: '{"error":{"message":"You exceeded your current quota","type":"insufficient_quota","code":"insufficient_quota"}}',
+    };
     const under = createAttemptUnderTest({ primary: [reply], secondary: [OK] }, ONE);
     const { code, call } = await under.run();
     expect([code, call.fallbackReason]).toEqual(['ok', 'error']);
@@ -62,7 +81,14 @@ it('a probe that would have to wait for a slot gives its place to others at once
   under.clock.advance(30_000);
   const pool = under.capacity.pick(entry, call.config.version)?.pool as SlotPool;
   const owner = call.key?.workspace as NonNullable<Call['key']>['workspace'];
-  const claim = { tenantId: owner.tenant.id, workspaceId: owner.workspace.uuid, priority: 'standard', costTokens: 1, maxSharePercent: 100, timeoutMs: 0 } as const;
+  const claim = {
+    tenantId: owner.tenant.id,
+    workspaceId: owner.workspace.uuid,
+    priority: 'standard',
+    costTokens: 1,
+    maxSharePercent: 100,
+    timeoutMs: 0,
+  } as const;
   const held = Array.from({ length: 5 }, () => pool.acquire(claim) as SlotLease);
   expect(await under.run()).toMatchObject({ code: 'queue_timeout', tookMs: 0 });
   for (const slot of held) slot.release();
@@ -71,7 +97,10 @@ it('a probe that would have to wait for a slot gives its place to others at once
 });
 
 it("a call larger than the account's whole rate ends alone: the account serves everybody else at once", async () => {
-  const reply: Reply = { status: 429, body: '{"error":{"message":"Request too large for m in organization org-1 on tokens per min (TPM): Limit 1, Requested 2.","code":"rate_limit_exceeded"}}' };
+  const reply: Reply = {
+    status: 429,
+    body: '{"error":{"message":"Request too large for m in organization org-1 on tokens per min (TPM): Limit 1, Requested 2.","code":"rate_limit_exceeded"}}',
+  };
   const under = createAttemptUnderTest({ primary: [reply, OK] }, ONE);
   const { code, call } = await under.run();
   expect([code, call.passThrough]).toEqual(['bad_request', undefined]);
@@ -89,7 +118,9 @@ describe('a secret that is not there', () => {
     }
     expect(under.accounts).toMatchObject([{ to: 'refused', provider: 'primary', credential: 'a', status: undefined }]);
     const { providers } = (await under.run()).call.config;
-    expect(missingSecrets(providers.values(), { find: () => undefined, forget: () => undefined })).toEqual([{ provider: 'primary', credential: 'a', secret: 'env:SLUICE_SECRET_A' }]);
+    expect(missingSecrets(providers.values(), { find: () => undefined, forget: () => undefined })).toEqual([
+      { provider: 'primary', credential: 'a', secret: 'env:SLUICE_SECRET_A' },
+    ]);
     under.secrets.add('SLUICE_SECRET_A');
     under.clock.advance(30_000);
     expect((await under.run()).call.answer?.attempt.provider.id).toBe('primary');
@@ -103,14 +134,21 @@ describe('a rate limit', () => {
     expect((await under.run()).code).toBe('ok');
     expect(stateOf(under)).toEqual(['a:cooldown', 'b:ok']);
     await under.run();
-    expect(under.sent.map(({ secret: used }) => used)).toEqual(['SLUICE_SECRET_A', 'SLUICE_SECRET_B', 'SLUICE_SECRET_B']);
+    expect(under.sent.map(({ secret: used }) => used)).toEqual([
+      'SLUICE_SECRET_A',
+      'SLUICE_SECRET_B',
+      'SLUICE_SECRET_B',
+    ]);
     expect(under.accounts).toEqual([]);
     under.clock.advance(20_000);
     expect(stateOf(under)).toEqual(['a:ok', 'b:ok']);
   });
 
   it('sends the next calls on at once while it lasts, and says why', async () => {
-    const under = createAttemptUnderTest({ primary: [{ status: 429, headers: { 'retry-after': '20' } }, OK], secondary: [OK] }, ONE);
+    const under = createAttemptUnderTest(
+      { primary: [{ status: 429, headers: { 'retry-after': '20' } }, OK], secondary: [OK] },
+      ONE,
+    );
     expect((await under.run()).call.fallbackReason).toBe('rate_limit');
     expect((await under.run()).call.fallbackReason).toBe('no_capacity');
     expect(under.passed).toEqual(['primary:rate_limit', 'primary:no_capacity']);
@@ -118,10 +156,13 @@ describe('a rate limit', () => {
   });
 
   it('sends no call on where the policy does not fail over for it', async () => {
-    const under = createAttemptUnderTest({ primary: [{ status: 429, headers: { 'retry-after': '20' } }, OK], secondary: [OK] }, (raw) => {
-      ONE(raw);
-      (raw.plans.team as { policy: { routing: Record<string, unknown> } }).policy.routing.triggerOn = ['error'];
-    });
+    const under = createAttemptUnderTest(
+      { primary: [{ status: 429, headers: { 'retry-after': '20' } }, OK], secondary: [OK] },
+      (raw) => {
+        ONE(raw);
+        (raw.plans.team as { policy: { routing: Record<string, unknown> } }).policy.routing.triggerOn = ['error'];
+      },
+    );
     for (let i = 0; i < 2; i += 1) expect((await under.run()).code).toBe('upstream_rate_limited');
     expect(under.sent).toHaveLength(1);
   });
@@ -135,12 +176,21 @@ describe('a size of an account that changes', () => {
     if (entry === undefined) throw new Error('no plan');
     const pool = under.capacity.pick(entry, 7)?.pool;
     const bigger = { ...entry, credentials: entry.credentials.map((credential) => ({ ...credential, slots: 9 })) };
-    const reserved = { ...entry, credentials: entry.credentials.map((credential) => ({ ...credential, slots: 9, reserved: { priority: 'high' as const, slots: 9 } })) };
+    const reserved = {
+      ...entry,
+      credentials: entry.credentials.map((credential) => ({
+        ...credential,
+        slots: 9,
+        reserved: { priority: 'high' as const, slots: 9 },
+      })),
+    };
     expect(under.capacity.pick(bigger, 8)?.pool).toBe(pool);
     expect(under.capacity.report()).toMatchObject([{ slots: 9 }]);
     under.capacity.pick(entry, 7);
     expect([pool?.slots, under.capacity.report()[0]?.slots]).toEqual([9, 9]);
     under.capacity.pick(reserved, 9);
-    expect(await pool?.acquire({ tenantId: 't', workspaceId: 'w', priority: 'low', costTokens: 1, timeoutMs: 0 })).toBe('timeout');
+    expect(await pool?.acquire({ tenantId: 't', workspaceId: 'w', priority: 'low', costTokens: 1, timeoutMs: 0 })).toBe(
+      'timeout',
+    );
   });
 });

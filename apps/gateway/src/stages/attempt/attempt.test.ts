@@ -1,9 +1,21 @@
 import { eventually } from '@sluice/testing';
 import { startGateway, type GatewayOptions, type GatewayUnderTest } from '../../testing/gateway-under-test.ts';
 import type { RawSnapshot } from '../../testing/sample-snapshot.ts';
-import { CHUNK_ROLE, contentChunk, DONE, scripts, startScriptedUpstream, type Script, type ScriptedUpstream } from '../../testing/scripted-upstream.ts';
+import {
+  CHUNK_ROLE,
+  contentChunk,
+  DONE,
+  scripts,
+  startScriptedUpstream,
+  type Script,
+  type ScriptedUpstream,
+} from '../../testing/scripted-upstream.ts';
 
-async function withGateway(script: Script, act: (gateway: GatewayUnderTest, upstream: ScriptedUpstream) => Promise<void>, options: Partial<GatewayOptions> = {}): Promise<void> {
+async function withGateway(
+  script: Script,
+  act: (gateway: GatewayUnderTest, upstream: ScriptedUpstream) => Promise<void>,
+  options: Partial<GatewayOptions> = {},
+): Promise<void> {
   const upstream = await startScriptedUpstream(script);
   const gateway = await startGateway({ primary: upstream.url, ...options });
   try {
@@ -14,7 +26,8 @@ async function withGateway(script: Script, act: (gateway: GatewayUnderTest, upst
   }
 }
 
-const calls = (gateway: GatewayUnderTest) => gateway.breakers.report().find((breaker) => breaker.provider === 'primary')?.calls;
+const calls = (gateway: GatewayUnderTest) =>
+  gateway.breakers.report().find((breaker) => breaker.provider === 'primary')?.calls;
 
 /** Leaves a little after the gateway has come as far as is said: a slow machine may take long until then. */
 async function leave(gateway: GatewayUnderTest, body: object, hasCome: () => boolean = () => true): Promise<void> {
@@ -42,7 +55,12 @@ describe('the breaker of a provider', () => {
 
   it.each([
     ["the caller's own deadline", scripts.hang, {}, { 'x-sluice-timeout-ms': '60' }],
-    ["a customer's total deadline in the middle of a healthy stream", scripts.streamThenHang(contentChunk('Hi')), { stream: true }, {}],
+    [
+      "a customer's total deadline in the middle of a healthy stream",
+      scripts.streamThenHang(contentChunk('Hi')),
+      { stream: true },
+      {},
+    ],
     ['a request that the provider refuses', scripts.status(400), {}, {}],
     ['a rate limit', scripts.status(429), {}, {}],
   ])('hears nothing of %s', async (_what, script, body, headers) => {
@@ -53,7 +71,14 @@ describe('the breaker of a provider', () => {
         await eventually(() => expect(gateway.ends).toHaveLength(1));
         expect(calls(gateway)).toBe(0);
       },
-      { change: (raw: RawSnapshot) => void ((raw.plans.team as { policy: Record<string, unknown> }).policy.deadlines = { totalMs: 150, firstByteMs: 600, idleMs: 10_000 }) },
+      {
+        change: (raw: RawSnapshot) =>
+          void ((raw.plans.team as { policy: Record<string, unknown> }).policy.deadlines = {
+            totalMs: 150,
+            firstByteMs: 600,
+            idleMs: 10_000,
+          }),
+      },
     );
   });
 
@@ -99,34 +124,50 @@ describe('calls that waited for a slot', () => {
 
 describe('an answer that the adapter cannot take', () => {
   it.each([
-    ['a preamble without end', (response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
-      response.on('error', () => undefined);
-      const more = (): void => {
-        while (!response.destroyed && response.write(CHUNK_ROLE.repeat(50)));
-        if (!response.destroyed) response.once('drain', more);
-      };
-      more();
-    }, 'upstream_malformed'],
-    ['a line without end', (response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
-      response.on('error', () => undefined);
-      const more = (): void => {
-        while (!response.destroyed && response.write('x'.repeat(10_000)));
-        if (!response.destroyed) response.once('drain', more);
-      };
-      more();
-    }, 'upstream_malformed'],
-    ['an error body without end', (response) => {
-      response.writeHead(500, { 'content-type': 'application/json' });
-      response.on('error', () => undefined);
-      const more = (): void => {
-        while (!response.destroyed && response.write(' '.repeat(10_000)));
-        if (!response.destroyed) response.once('drain', more);
-      };
-      more();
-    }, 'upstream_unavailable'],
-    ['another status than asked for', (response) => void response.writeHead(302, { location: 'http://169.254.169.254/' }).end(), 'upstream_malformed'],
+    [
+      'a preamble without end',
+      (response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.on('error', () => undefined);
+        const more = (): void => {
+          while (!response.destroyed && response.write(CHUNK_ROLE.repeat(50)));
+          if (!response.destroyed) response.once('drain', more);
+        };
+        more();
+      },
+      'upstream_malformed',
+    ],
+    [
+      'a line without end',
+      (response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.on('error', () => undefined);
+        const more = (): void => {
+          while (!response.destroyed && response.write('x'.repeat(10_000)));
+          if (!response.destroyed) response.once('drain', more);
+        };
+        more();
+      },
+      'upstream_malformed',
+    ],
+    [
+      'an error body without end',
+      (response) => {
+        response.writeHead(500, { 'content-type': 'application/json' });
+        response.on('error', () => undefined);
+        const more = (): void => {
+          while (!response.destroyed && response.write(' '.repeat(10_000)));
+          if (!response.destroyed) response.once('drain', more);
+        };
+        more();
+      },
+      'upstream_unavailable',
+    ],
+    [
+      'another status than asked for',
+      (response) => void response.writeHead(302, { location: 'http://169.254.169.254/' }).end(),
+      'upstream_malformed',
+    ],
   ] as [string, Script, string][])('%s is refused in time and its slot is free', async (_what, script, code) => {
     await withGateway(script, async (gateway) => {
       const answer = await gateway.chat({ stream: true });

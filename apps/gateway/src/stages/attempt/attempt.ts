@@ -24,9 +24,13 @@ export interface AttemptDeps extends TryDeps {
 }
 
 /** Why the loop went past an entry, as `x-sluice-fallback-reason`. */
-export type PassReason = 'breaker_open' | 'no_capacity' | 'queue_timeout' | 'rate_limit' | 'timeout' | 'error' | 'context_window';
+export type PassReason =
+  'breaker_open' | 'no_capacity' | 'queue_timeout' | 'rate_limit' | 'timeout' | 'error' | 'context_window';
 
-const processTimers: Timers = { setTimeout: (callback, delayMs) => setTimeout(callback, delayMs), clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout) };
+const processTimers: Timers = {
+  setTimeout: (callback, delayMs) => setTimeout(callback, delayMs),
+  clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout),
+};
 
 /**
  * The one loop that owns retries and failover. It ends with an answer whose first content has come, or with a refusal.
@@ -86,7 +90,8 @@ async function tryEntry(
       case 'refused':
         return { kind: 'refused', calls, refusal: result.refusal };
       case 'skipped':
-        if (entriesLeft > 0 && !mayMoveOn(result.triggers, entry.triggerOn)) return { kind: 'refused', calls, refusal: result.refusal };
+        if (entriesLeft > 0 && !mayMoveOn(result.triggers, entry.triggerOn))
+          return { kind: 'refused', calls, refusal: result.refusal };
         return { kind: 'passed', calls, refusal: result.refusal, reason: result.reason };
       case 'failed':
         calls += 1;
@@ -95,7 +100,14 @@ async function tryEntry(
     const rest = fault.kind === 'rate_limited' || fault.kind === 'account' ? deps.capacity.restOf(entry) : undefined;
     const otherAccount = rest === undefined && entry.credentials.length > 1;
     const callsLeft = plan.retries.maxAttempts - callsBefore - calls;
-    const step = nextStep({ fault, triggerOn: entry.triggerOn, entriesLeft, triesHere: calls, callsLeft, otherAccount });
+    const step = nextStep({
+      fault,
+      triggerOn: entry.triggerOn,
+      entriesLeft,
+      triesHere: calls,
+      callsLeft,
+      otherAccount,
+    });
     const refusal = finalRefusal(fault);
     if (step === 'give_up') {
       passBodyOn(call, result.fault);
@@ -105,7 +117,8 @@ async function tryEntry(
     const delayMs = step === 'next' ? undefined : retryDelay(call, deps, plan, entry, calls, askedMs, otherAccount);
     if (delayMs === undefined) {
       const trigger = triggerOf(fault.kind);
-      if (step === 'retry' && (trigger === undefined || !entry.triggerOn.includes(trigger))) return { kind: 'refused', calls, refusal };
+      if (step === 'retry' && (trigger === undefined || !entry.triggerOn.includes(trigger)))
+        return { kind: 'refused', calls, refusal };
       return { kind: 'passed', calls, refusal, reason: reasonOf(fault.kind) };
     }
     deps.onRetry?.(entry.provider.id);
@@ -116,15 +129,30 @@ async function tryEntry(
 }
 
 /**
- * How long to wait before the next call to the same place. Undefined when it must not be made: the provider asks for more
- * than the policy waits and would only refuse again, the wait would not end before a deadline, or the retry budget is used up by all or by this
- * tenant's own failures.
+ * How long to wait before the next call to the same place. Undefined when it must not be made: the provider asks
+ * for more than the policy waits and would only refuse again, the wait would not end before a deadline, or the
+ * retry budget is used up by all or by this tenant's own failures.
  */
-function retryDelay(call: Call, deps: AttemptDeps, plan: AttemptPlan, entry: PlannedAttempt, calls: number, askedMs: number | undefined, otherAccount: boolean): number | undefined {
+function retryDelay(
+  call: Call,
+  deps: AttemptDeps,
+  plan: AttemptPlan,
+  entry: PlannedAttempt,
+  calls: number,
+  askedMs: number | undefined,
+  otherAccount: boolean,
+): number | undefined {
   const { baseDelayMs, maxDelayMs } = plan.retries;
   if ((askedMs ?? 0) > maxDelayMs) return undefined;
   const remainingMs = deadlineOf(call, plan) - deps.clock.monotonic();
-  const delayMs = nextDelay({ attempt: calls, baseDelayMs: otherAccount ? 0 : baseDelayMs, maxDelayMs, retryAfterMs: askedMs, remainingMs, random: deps.random });
+  const delayMs = nextDelay({
+    attempt: calls,
+    baseDelayMs: otherAccount ? 0 : baseDelayMs,
+    maxDelayMs,
+    retryAfterMs: askedMs,
+    remainingMs,
+    random: deps.random,
+  });
   return delayMs !== undefined && deps.retryBudget(entry.provider.id).tryRetry(tenantOf(call)) ? delayMs : undefined;
 }
 
@@ -136,7 +164,10 @@ function tenantOf(call: Call): string {
 function deadlineOf(call: Call, plan: AttemptPlan): number {
   const { startedAt, bodyReadMs } = call.timing;
   const callers = callerTimeoutMs(call.request);
-  return Math.min(startedAt + bodyReadMs + plan.deadlines.totalMs, typeof callers === 'number' ? startedAt + callers : Infinity);
+  return Math.min(
+    startedAt + bodyReadMs + plan.deadlines.totalMs,
+    typeof callers === 'number' ? startedAt + callers : Infinity,
+  );
 }
 
 function reasonOf(kind: Parameters<typeof finalRefusal>[0]['kind']): PassReason {
@@ -147,14 +178,22 @@ function reasonOf(kind: Parameters<typeof finalRefusal>[0]['kind']): PassReason 
 
 /** The provider's own words about a fault of the caller's reach the caller unmodified. */
 function passBodyOn(call: Call, fault: Parameters<typeof finalRefusal>[0]): void {
-  if ((fault.kind !== 'caller' && fault.kind !== 'context_window') || fault.body === undefined || fault.status === undefined) return;
+  if (
+    (fault.kind !== 'caller' && fault.kind !== 'context_window') ||
+    fault.body === undefined ||
+    fault.status === undefined
+  )
+    return;
   call.passThrough = { status: fault.status, body: fault.body, contentType: fault.contentType ?? 'application/json' };
 }
 
 /** The total deadline, and the moment from which a stream's status is no longer held back for its first content. */
 function startTimers(call: Call, plan: AttemptPlan, timers: Timers): void {
   const total = timers.setTimeout(() => call.cancel.cancel('total_deadline'), plan.deadlines.totalMs);
-  const hold = call.resolved?.inbound.stream === true ? timers.setTimeout(() => commitWithoutContent(call), plan.holdMs) : undefined;
+  const hold =
+    call.resolved?.inbound.stream === true
+      ? timers.setTimeout(() => commitWithoutContent(call), plan.holdMs)
+      : undefined;
   call.stopTimers = () => {
     timers.clearTimeout(total);
     if (hold !== undefined) timers.clearTimeout(hold);
@@ -168,7 +207,10 @@ function commitWithoutContent(call: Call): void {
   }
 }
 
-/** Waits, or less long when the call is given up. A timer may fire a little early, and the account would still rest then. */
+/**
+ * Waits, or less long when the call is given up. A timer may fire a little early, and the account would still rest
+ * then.
+ */
 function sleep(call: Call, clock: Clock, timers: Timers, ms: number): Promise<void> {
   if (ms <= 0) return Promise.resolve();
   const untilMs = clock.monotonic() + ms;

@@ -12,8 +12,9 @@ const IMAGE_TOKENS = 1_600;
 const MAX_DEPTH = 8;
 
 /**
- * The attempt stage for every call, and for counts of tokens a way to end without a provider: where none of the chain can
- * count, or those that can fail, the caller gets an estimate that says so. It costs nothing and is recorded like any call.
+ * The attempt stage for every call, and for counts of tokens a way to end without a provider: where none of the
+ * chain can count, or those that can fail, the caller gets an estimate that says so. It costs nothing and is
+ * recorded like any call.
  */
 export function createCountingAttemptStage(deps: AttemptDeps): Stage {
   const attempt = createAttemptStage(deps);
@@ -26,7 +27,9 @@ export function createCountingAttemptStage(deps: AttemptDeps): Stage {
 
   async function count(call: Call): Promise<Refusal | undefined> {
     const { plan } = call.resolved as Resolved;
-    const [first, ...rest] = plan.entries.filter((entry) => serviceOf(deps.adapters(entry.provider.dialect), 'count_tokens') === 'own');
+    const [first, ...rest] = plan.entries.filter(
+      (entry) => serviceOf(deps.adapters(entry.provider.dialect), 'count_tokens') === 'own',
+    );
     if (first !== undefined) {
       call.plan = { ...plan, entries: [first, ...rest] };
       const refusal = await attempt.run(call);
@@ -39,7 +42,9 @@ export function createCountingAttemptStage(deps: AttemptDeps): Stage {
 /** The provider failed, rather than the caller or its deadline. */
 function isProviders({ code, refusedBy }: Refusal): boolean {
   const { outcome } = ERROR_CATALOGUE[code];
-  return outcome === 'upstream_error' || code === 'upstream_timeout' || (code === 'queue_timeout' && refusedBy === undefined);
+  return (
+    outcome === 'upstream_error' || code === 'upstream_timeout' || (code === 'queue_timeout' && refusedBy === undefined)
+  );
 }
 
 function answer(call: Call, entry: PlannedAttempt): undefined {

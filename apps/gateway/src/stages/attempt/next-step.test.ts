@@ -2,7 +2,15 @@ import type { FaultKind } from '@sluice/contracts';
 import { finalRefusal, nextStep } from './next-step.ts';
 
 const situation = (kind: FaultKind, over: Partial<Parameters<typeof nextStep>[0]> = {}) =>
-  nextStep({ fault: { kind, detail: '' }, triggerOn: ['rate_limit', 'timeout', 'error'], entriesLeft: 1, triesHere: 1, callsLeft: 2, otherAccount: false, ...over });
+  nextStep({
+    fault: { kind, detail: '' },
+    triggerOn: ['rate_limit', 'timeout', 'error'],
+    entriesLeft: 1,
+    triesHere: 1,
+    callsLeft: 2,
+    otherAccount: false,
+    ...over,
+  });
 
 describe('what follows a failed attempt', () => {
   it('a blip at the first choice is tried once more there, then elsewhere', () => {
@@ -40,10 +48,10 @@ describe('what follows a failed attempt', () => {
 });
 
 describe('the final word', () => {
-  it('our account\'s faults are told as 502, not as the caller\'s', () => {
+  it("our account's faults are told as 502, not as the caller's", () => {
     expect(finalRefusal({ kind: 'account', status: 401, detail: '' }).code).toBe('upstream_account');
   });
-  it('a provider\'s rate limit passes with its waiting time and says who refused', () => {
+  it("a provider's rate limit passes with its waiting time and says who refused", () => {
     expect(finalRefusal({ kind: 'rate_limited', status: 429, retryAfterMs: 7000, detail: '' })).toEqual({
       code: 'upstream_rate_limited',
       refusedBy: 'upstream',

@@ -1,7 +1,15 @@
 import type { FailoverTrigger, FaultKind, Refusal, UpstreamFault } from '@sluice/contracts';
 
 /** Faults after which the same request may succeed at the same place. */
-const TRANSIENT: readonly FaultKind[] = ['connect', 'server', 'overloaded', 'rate_limited', 'truncated', 'malformed', 'timeout'];
+const TRANSIENT: readonly FaultKind[] = [
+  'connect',
+  'server',
+  'overloaded',
+  'rate_limited',
+  'truncated',
+  'malformed',
+  'timeout',
+];
 /** Faults that pass quickly: worth one more try at the first choice before another provider is asked. */
 const BLIP: readonly FaultKind[] = ['connect', 'server', 'truncated'];
 
@@ -41,7 +49,14 @@ export function mayMoveOn(reasons: readonly FailoverTrigger[], triggerOn: readon
 }
 
 /** What follows a failed attempt: the same place again, the next place, or the end. */
-export function nextStep({ fault, triggerOn, entriesLeft, triesHere, callsLeft, otherAccount }: FaultSituation): 'retry' | 'next' | 'give_up' {
+export function nextStep({
+  fault,
+  triggerOn,
+  entriesLeft,
+  triesHere,
+  callsLeft,
+  otherAccount,
+}: FaultSituation): 'retry' | 'next' | 'give_up' {
   if (callsLeft < 1) return 'give_up';
   // What was met belongs to the account: the same provider serves by another one.
   if (otherAccount && (fault.kind === 'rate_limited' || fault.kind === 'account')) return 'retry';
@@ -66,7 +81,11 @@ export function finalRefusal(fault: UpstreamFault): Refusal {
       return { code: 'upstream_malformed' };
     case 'caller':
     case 'context_window':
-      return { code: 'bad_request', refusedBy: 'upstream', ...(fault.status === undefined ? {} : { status: fault.status }) };
+      return {
+        code: 'bad_request',
+        refusedBy: 'upstream',
+        ...(fault.status === undefined ? {} : { status: fault.status }),
+      };
     default:
       return { code: 'upstream_unavailable' };
   }

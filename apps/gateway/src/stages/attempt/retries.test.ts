@@ -3,7 +3,10 @@ import type { RawSnapshot } from '../../testing/sample-snapshot.ts';
 
 type Json = Record<string, unknown>;
 const policyOf = (raw: RawSnapshot) => (raw.plans.team as { policy: Json & { routing: Json } }).policy;
-const retries = (more: Json = {}) => (raw: RawSnapshot) => void (policyOf(raw).retries = { maxAttempts: 3, baseDelayMs: 200, maxDelayMs: 5_000, ...more });
+const retries =
+  (more: Json = {}) =>
+  (raw: RawSnapshot) =>
+    void (policyOf(raw).retries = { maxAttempts: 3, baseDelayMs: 200, maxDelayMs: 5_000, ...more });
 const limited = (headers: Record<string, string>): Reply => ({ status: 429, headers });
 
 describe('a retry', () => {
@@ -63,14 +66,19 @@ describe('a retry', () => {
     expect(under.sent).toHaveLength(1);
   });
 
-  it.each([['a connection error', 'reset'], ['503', { status: 503 }], ['529', { status: 529 }], ['408', { status: 408 }], ['409', { status: 409 }], ['425', { status: 425 }], ['an unreadable answer', { status: 200, body: '<html>' }]] as [string, Reply][])(
-    'is made for %s',
-    async (_what, reply) => {
-      const under = createAttemptUnderTest({ primary: [reply, OK] }, retries());
-      expect((await under.run()).code).toBe('ok');
-      expect(under.sent).toHaveLength(2);
-    },
-  );
+  it.each([
+    ['a connection error', 'reset'],
+    ['503', { status: 503 }],
+    ['529', { status: 529 }],
+    ['408', { status: 408 }],
+    ['409', { status: 409 }],
+    ['425', { status: 425 }],
+    ['an unreadable answer', { status: 200, body: '<html>' }],
+  ] as [string, Reply][])('is made for %s', async (_what, reply) => {
+    const under = createAttemptUnderTest({ primary: [reply, OK] }, retries());
+    expect((await under.run()).code).toBe('ok');
+    expect(under.sent).toHaveLength(2);
+  });
 
   it('comes out of a budget of a tenth of the requests at that provider, with a small floor', async () => {
     const under = createAttemptUnderTest({ primary: [{ status: 500 }] }, (raw) => {
@@ -87,7 +95,7 @@ describe('a retry', () => {
     expect(quiet.sent).toHaveLength(2 + 2);
   });
 
-  it('comes out of the tenant\'s own tenth, so that its failing calls leave the retries of the others alone', async () => {
+  it("comes out of the tenant's own tenth, so that its failing calls leave the retries of the others alone", async () => {
     const under = createAttemptUnderTest({ primary: [{ status: 500 }] }, (raw) => {
       retries()(raw);
       Object.assign(raw.providers.primary as object, { breaker: { failurePercent: 100, minimumCalls: 10_000 } });
@@ -112,7 +120,10 @@ describe('a retry', () => {
 
 describe('the connect deadline of the policy', () => {
   it('is what the transport is given, and a shorter one than five seconds does not count against the provider', async () => {
-    for (const [connectMs, calls] of [[700, 0], [5_000, 1]] as const) {
+    for (const [connectMs, calls] of [
+      [700, 0],
+      [5_000, 1],
+    ] as const) {
       const under = createAttemptUnderTest({ primary: ['no_connection'] }, (raw) => {
         retries({ maxAttempts: 1 })(raw);
         policyOf(raw).deadlines = { connectMs };
@@ -127,14 +138,19 @@ describe('the connect deadline of the policy', () => {
 describe('silence', () => {
   const impatient = (deadlines: Json, silenceFailsAfterMs?: number) => (raw: RawSnapshot) => {
     policyOf(raw).deadlines = deadlines;
-    if (silenceFailsAfterMs !== undefined) Object.assign(raw.providers.primary as object, { breaker: { silenceFailsAfterMs } });
+    if (silenceFailsAfterMs !== undefined)
+      Object.assign(raw.providers.primary as object, { breaker: { silenceFailsAfterMs } });
   };
   it.each([
     ["never by a workspace's own shorter first-byte deadline", impatient({ firstByteMs: 1_000 }), 0],
     ['by a first-byte deadline as long as the provider is given', impatient({ firstByteMs: 60_000 }), 1],
     ['by a shorter one where the provider is given no more', impatient({ firstByteMs: 1_000 }, 1_000), 1],
     ["never by a workspace's own shorter total deadline", impatient({ totalMs: 2_000 }), 0],
-    ['by a total deadline after more than the provider is given', impatient({ firstByteMs: 300_000, totalMs: 61_000 }), 1],
+    [
+      'by a total deadline after more than the provider is given',
+      impatient({ firstByteMs: 300_000, totalMs: 61_000 }),
+      1,
+    ],
   ])('feeds the shared breaker %s', async (_when, change, calls) => {
     const under = createAttemptUnderTest({ primary: ['silence'] }, change);
     expect((await under.run()).code).toBe('upstream_timeout');

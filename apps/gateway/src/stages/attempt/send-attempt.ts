@@ -40,7 +40,10 @@ export interface AccountChange {
   readonly status: number | undefined;
 }
 
-export type SendResult = { readonly kind: 'answered' } | { readonly kind: 'cancelled' } | { readonly kind: 'failed'; readonly fault: UpstreamFault };
+export type SendResult =
+  | { readonly kind: 'answered' }
+  | { readonly kind: 'cancelled' }
+  | { readonly kind: 'failed'; readonly fault: UpstreamFault };
 
 /** Sends what was acquired for, waits until it is decided, and tells breaker and account what came of it. */
 export async function sendAttempt(
@@ -107,7 +110,11 @@ export async function sendAttempt(
     case 'cancelled':
       if (use === 'probe') capacity.account.inconclusive();
       // Our own total deadline, after the provider was silent for longer than it is given: that is its failure.
-      if (call.cancel.reason === 'total_deadline' && headersAt === undefined && record.duration_ms >= entry.provider.breaker.silenceFailsAfterMs) {
+      if (
+        call.cancel.reason === 'total_deadline' &&
+        headersAt === undefined &&
+        record.duration_ms >= entry.provider.breaker.silenceFailsAfterMs
+      ) {
         record.outcome = 'timeout';
         pass.fail();
       } else {
@@ -142,7 +149,13 @@ function noteFault(
 }
 
 /** What a fault says about the account that was used. */
-export function noteAccount(requestId: string, deps: AccountDeps, capacity: CredentialCapacity, use: AccountUse, fault: UpstreamFault): void {
+export function noteAccount(
+  requestId: string,
+  deps: AccountDeps,
+  capacity: CredentialCapacity,
+  use: AccountUse,
+  fault: UpstreamFault,
+): void {
   switch (fault.kind) {
     case 'account':
       accountRefused(requestId, deps, capacity, fault.status);
@@ -161,13 +174,25 @@ export function noteAccount(requestId: string, deps: AccountDeps, capacity: Cred
 }
 
 /** The account is left alone from now on; people hear of it once. */
-export function accountRefused(requestId: string, deps: AccountDeps, { provider, credential, account }: CredentialCapacity, status: number | undefined): void {
+export function accountRefused(
+  requestId: string,
+  deps: AccountDeps,
+  { provider, credential, account }: CredentialCapacity,
+  status: number | undefined,
+): void {
   if (credential.secret !== undefined) deps.secrets.forget(credential.secret);
-  if (account.refused(status)) deps.onAccount({ to: 'refused', provider, credential: credential.id, requestId, status });
+  if (account.refused(status))
+    deps.onAccount({ to: 'refused', provider, credential: credential.id, requestId, status });
 }
 
 /** The provider took a call by this account; where it was a probe, the account is well again. */
-export function accountAccepted(requestId: string, deps: AccountDeps, { provider, credential, account }: CredentialCapacity, use: AccountUse): void {
+export function accountAccepted(
+  requestId: string,
+  deps: AccountDeps,
+  { provider, credential, account }: CredentialCapacity,
+  use: AccountUse,
+): void {
   account.served();
-  if (use === 'probe' && account.accepted()) deps.onAccount({ to: 'accepted', provider, credential: credential.id, requestId, status: undefined });
+  if (use === 'probe' && account.accepted())
+    deps.onAccount({ to: 'accepted', provider, credential: credential.id, requestId, status: undefined });
 }

@@ -39,7 +39,12 @@ export type TryResult =
   /** Ends the call. */
   | { readonly kind: 'refused'; readonly refusal: Refusal }
   /** Nothing was sent; the next entry may do better. */
-  | { readonly kind: 'skipped'; readonly reason: SkipReason; readonly triggers: readonly FailoverTrigger[]; readonly refusal: Refusal };
+  | {
+      readonly kind: 'skipped';
+      readonly reason: SkipReason;
+      readonly triggers: readonly FailoverTrigger[];
+      readonly refusal: Refusal;
+    };
 
 type SkipReason = 'breaker_open' | 'no_capacity' | 'queue_timeout';
 
@@ -68,7 +73,17 @@ export function tryOnce(call: Call, deps: TryDeps, plan: AttemptPlan, entry: Pla
 }
 
 /** An attempt by an account whose rate is kept; what it took of it goes back where nothing was sent. */
-async function attemptWithin(rateUse: RateUse, call: Call, deps: TryDeps, plan: AttemptPlan, entry: PlannedAttempt, breaker: Breaker, pass: BreakerPass, capacity: CredentialCapacity, use: AccountUse): Promise<TryResult> {
+async function attemptWithin(
+  rateUse: RateUse,
+  call: Call,
+  deps: TryDeps,
+  plan: AttemptPlan,
+  entry: PlannedAttempt,
+  breaker: Breaker,
+  pass: BreakerPass,
+  capacity: CredentialCapacity,
+  use: AccountUse,
+): Promise<TryResult> {
   const sent = call.attempts.length;
   call.rateUse = rateUse;
   try {
@@ -87,15 +102,29 @@ function demandOf(call: Call, { maxPoolSharePercent }: AttemptPlan, { credential
   for (const credential of credentials) rated ||= hasRate(credential);
   if (!rated) return NO_DEMAND;
   const { inputTokens = 0, outputTokens = 0 } = call.reservation ?? {};
-  return { tenantId: (call.key as CompiledKey).workspace.tenant.id, maxSharePercent: maxPoolSharePercent, tokens: inputTokens + outputTokens };
+  return {
+    tenantId: (call.key as CompiledKey).workspace.tenant.id,
+    maxSharePercent: maxPoolSharePercent,
+    tokens: inputTokens + outputTokens,
+  };
 }
 
 /** The rest of an attempt, with the account that it uses. */
-async function attemptWith(call: Call, deps: TryDeps, plan: AttemptPlan, entry: PlannedAttempt, breaker: Breaker, pass: BreakerPass, capacity: CredentialCapacity, use: AccountUse): Promise<TryResult> {
+async function attemptWith(
+  call: Call,
+  deps: TryDeps,
+  plan: AttemptPlan,
+  entry: PlannedAttempt,
+  breaker: Breaker,
+  pass: BreakerPass,
+  capacity: CredentialCapacity,
+  use: AccountUse,
+): Promise<TryResult> {
   const queuedAt = deps.clock.monotonic();
   let slot: SlotOutcome | undefined;
   try {
-    // Who waited with the place of a probe in hand would keep everybody from finding out that the provider is well again.
+    // Who waited with the place of a probe in hand would keep everybody from finding out that the provider is well
+    // again.
     const found = waitForSlot(call, deps.limits, plan, capacity.pool, !pass.probe && use === 'use');
     slot = found instanceof Promise ? await found : found;
     // Of a slot that was free, nothing: a pause of this process is no wait for capacity.
@@ -103,7 +132,8 @@ async function attemptWith(call: Call, deps: TryDeps, plan: AttemptPlan, entry: 
     call.timing.queueMs += queueMs;
     if (!isSlot(slot)) return abandon(capacity, use, pass, undefined, noSlot(call, slot));
     if (slot.waitMs > 0) call.rateUse?.sentNow();
-    const changed = slot.waitMs > 0 ? changedMeanwhile(call, deps, plan, entry, capacity, use, breaker, pass) : undefined;
+    const changed =
+      slot.waitMs > 0 ? changedMeanwhile(call, deps, plan, entry, capacity, use, breaker, pass) : undefined;
     if (changed !== undefined) return abandon(capacity, use, pass, slot, changed);
     const secret = secretOf(call, deps, capacity);
     if (secret === MISSING) return abandon(capacity, 'use', pass, slot, accountsRest(call, deps, plan, entry));
@@ -120,7 +150,13 @@ async function attemptWith(call: Call, deps: TryDeps, plan: AttemptPlan, entry: 
 }
 
 /** Gives everything back of an attempt that was not sent. */
-function abandon<Result>(capacity: CredentialCapacity, use: AccountUse, pass: BreakerPass, slot: SlotLease | undefined, result: Result): Result {
+function abandon<Result>(
+  capacity: CredentialCapacity,
+  use: AccountUse,
+  pass: BreakerPass,
+  slot: SlotLease | undefined,
+  result: Result,
+): Result {
   pass.ignore();
   slot?.release();
   if (use === 'probe') capacity.account.inconclusive();
@@ -129,31 +165,51 @@ function abandon<Result>(capacity: CredentialCapacity, use: AccountUse, pass: Br
 
 function noSlot(call: Call, why: Exclude<SlotOutcome, SlotLease>): TryResult {
   if (why === 'aborted') return { kind: 'cancelled' };
-  if (why === 'timeout') return skipped('queue_timeout', QUEUE_TRIGGERS, { code: 'queue_timeout', retryAfterMs: 1_000 });
+  if (why === 'timeout')
+    return skipped('queue_timeout', QUEUE_TRIGGERS, { code: 'queue_timeout', retryAfterMs: 1_000 });
   return { kind: 'refused', refusal: refusalOf(why, (call.key as CompiledKey).workspace.policy) };
 }
 
 /** Who waited may find that the provider fails by now, or that the account rests: a whole queue would run into it. */
-function changedMeanwhile(call: Call, deps: TryDeps, plan: AttemptPlan, entry: PlannedAttempt, { account }: CredentialCapacity, use: AccountUse, breaker: Breaker, pass: BreakerPass): TryResult | undefined {
+function changedMeanwhile(
+  call: Call,
+  deps: TryDeps,
+  plan: AttemptPlan,
+  entry: PlannedAttempt,
+  { account }: CredentialCapacity,
+  use: AccountUse,
+  breaker: Breaker,
+  pass: BreakerPass,
+): TryResult | undefined {
   if (!pass.probe && breaker.state.kind !== 'closed') return breakerOpen(deps, breaker);
   return use === 'use' && account.state.kind !== 'ok' ? accountsRest(call, deps, plan, entry) : undefined;
 }
 
 function breakerOpen({ clock }: TryDeps, breaker: Breaker): TryResult {
   const { retryAtMs } = breaker.report();
-  return skipped('breaker_open', BREAKER_TRIGGERS, { code: 'upstream_unavailable', retryAfterMs: retryAtMs === undefined ? 1_000 : Math.max(1, retryAtMs - clock.now()) });
+  return skipped('breaker_open', BREAKER_TRIGGERS, {
+    code: 'upstream_unavailable',
+    retryAfterMs: retryAtMs === undefined ? 1_000 : Math.max(1, retryAtMs - clock.now()),
+  });
 }
 
 function accountsRest(call: Call, { capacity }: TryDeps, plan: AttemptPlan, entry: PlannedAttempt): TryResult {
   const rest = capacity.restOf(entry, demandOf(call, plan, entry)) ?? { from: 'rate_limit', forMs: 1 };
   return rest.from === 'account'
     ? skipped('no_capacity', ACCOUNT_TRIGGERS, { code: 'upstream_account', retryAfterMs: rest.forMs })
-    : skipped('no_capacity', LIMIT_TRIGGERS, { code: 'upstream_rate_limited', refusedBy: 'upstream', retryAfterMs: rest.forMs });
+    : skipped('no_capacity', LIMIT_TRIGGERS, {
+        code: 'upstream_rate_limited',
+        refusedBy: 'upstream',
+        retryAfterMs: rest.forMs,
+      });
 }
 
 const MISSING = Symbol('missing');
 
-/** The account's secret, undefined for an account without one. A missing one is an account that is refused before it is asked. */
+/**
+ * The account's secret, undefined for an account without one. A missing one is an account that is refused before it
+ * is asked.
+ */
 function secretOf(call: Call, deps: TryDeps, capacity: CredentialCapacity): string | undefined | typeof MISSING {
   const ref = capacity.credential.secret;
   if (ref === undefined) return undefined;
@@ -164,7 +220,10 @@ function secretOf(call: Call, deps: TryDeps, capacity: CredentialCapacity): stri
 }
 
 /** What cannot be recorded is not sent. */
-export async function recordStart(call: Call, deps: Pick<TryDeps, 'clock' | 'outbox' | 'onRecordFault'>): Promise<Refusal | undefined> {
+export async function recordStart(
+  call: Call,
+  deps: Pick<TryDeps, 'clock' | 'outbox' | 'onRecordFault'>,
+): Promise<Refusal | undefined> {
   if (call.started) return undefined;
   try {
     await deps.outbox.appendStarted(startedEvent(call, deps.clock));
@@ -188,7 +247,10 @@ function buildRequest(call: Call, deps: TryDeps, entry: PlannedAttempt, secret: 
     carryFields: entry.provider.carryFields,
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
   };
-  const request = (deps.adapters(entry.provider.dialect) as ProviderAdapter).buildRequest((call.resolved as Resolved).inbound, target);
+  const request = (deps.adapters(entry.provider.dialect) as ProviderAdapter).buildRequest(
+    (call.resolved as Resolved).inbound,
+    target,
+  );
   // By it the provider's own records can be held against the ledger; OpenAI logs this header.
   if (!isRefusal(request)) request.headers.push(HEADER.clientRequestId, call.id);
   return request;

@@ -11,7 +11,13 @@ export type SlotOutcome = SlotLease | 'timeout' | 'aborted' | LimitRefusal;
  *
  * @param mayWait false takes a free slot or none.
  */
-export function waitForSlot(call: Call, limits: LimitStore, plan: AttemptPlan, pool: SlotPool, mayWait: boolean): SlotLease | 'timeout' | Promise<SlotOutcome> {
+export function waitForSlot(
+  call: Call,
+  limits: LimitStore,
+  plan: AttemptPlan,
+  pool: SlotPool,
+  mayWait: boolean,
+): SlotLease | 'timeout' | Promise<SlotOutcome> {
   const { workspace } = call.key as CompiledKey;
   const claim = {
     tenantId: workspace.tenant.id,
@@ -26,7 +32,13 @@ export function waitForSlot(call: Call, limits: LimitStore, plan: AttemptPlan, p
   return mayWait ? waitInQueue(call, limits, plan, pool, claim) : 'timeout';
 }
 
-async function waitInQueue(call: Call, limits: LimitStore, plan: AttemptPlan, pool: SlotPool, claim: SlotRequest): Promise<SlotOutcome> {
+async function waitInQueue(
+  call: Call,
+  limits: LimitStore,
+  plan: AttemptPlan,
+  pool: SlotPool,
+  claim: SlotRequest,
+): Promise<SlotOutcome> {
   const lease = call.lease as AdmissionLease;
   const refused = await limits.enterQueue(lease);
   if (refused !== undefined) return refused;

@@ -36,14 +36,24 @@ export function createAuthenticateStage({ clock, onRefusedKey, findPerson }: Aut
 }
 
 /**
- * The key of a request, from `Authorization: Bearer` or `x-api-key`; without either, what stands for the person who acts.
+ * The key of a request, from `Authorization: Bearer` or `x-api-key`; without either, what stands for the person who
+ * acts.
  *
  * @param nowMs epoch milliseconds, for the key's expiry.
  */
-export function authenticateRequest(config: CompiledConfig, request: IncomingMessage, nowMs: number, findPerson?: FindPerson): CompiledKey | Refusal {
+export function authenticateRequest(
+  config: CompiledConfig,
+  request: IncomingMessage,
+  nowMs: number,
+  findPerson?: FindPerson,
+): CompiledKey | Refusal {
   const repeated = duplicateHeader(request.rawHeaders);
   if (repeated !== undefined) {
-    return { code: 'duplicate_header', param: repeated, message: `The header '${repeated}' was sent more than once; send it once.` };
+    return {
+      code: 'duplicate_header',
+      param: repeated,
+      message: `The header '${repeated}' was sent more than once; send it once.`,
+    };
   }
   const text = presentedKey(request);
   if (text === undefined && findPerson !== undefined && presentsPerson(request)) return findPerson(config, request);
@@ -52,22 +62,34 @@ export function authenticateRequest(config: CompiledConfig, request: IncomingMes
   const key = config.keys.get(keyId);
   const matches = timingSafeEqual(hash('sha256', text, 'buffer'), key?.digest ?? NO_DIGEST);
   if (key === undefined || !matches || key.expiresAtMs <= nowMs) return UNAUTHENTICATED;
-  if (key.record.allowAddresses !== undefined && !key.allowsAddress(request.socket.remoteAddress ?? '')) return { code: 'address_not_allowed' };
+  if (key.record.allowAddresses !== undefined && !key.allowsAddress(request.socket.remoteAddress ?? ''))
+    return { code: 'address_not_allowed' };
   if (request.headers[HEADER.actWorkspace] !== undefined) return { code: 'act_workspace_refused' };
   return key;
 }
 
 /** Both headers and no sign of a key: with one the key is judged, and refused for wanting to act elsewhere. */
 function presentsPerson({ headers }: IncomingMessage): boolean {
-  return headers[PRINCIPAL_HEADER] !== undefined && headers[HEADER.actWorkspace] !== undefined && headers.authorization === undefined && headers['x-api-key'] === undefined;
+  return (
+    headers[PRINCIPAL_HEADER] !== undefined &&
+    headers[HEADER.actWorkspace] !== undefined &&
+    headers.authorization === undefined &&
+    headers['x-api-key'] === undefined
+  );
 }
 
 /** What an audit record says of a refused key; undefined when no key was presented that could be one. */
-export function refusedKeyOf(config: CompiledConfig, request: IncomingMessage, { code }: Refusal): RefusedKey | undefined {
+export function refusedKeyOf(
+  config: CompiledConfig,
+  request: IncomingMessage,
+  { code }: Refusal,
+): RefusedKey | undefined {
   if (code === 'duplicate_header') return undefined;
   const text = presentedKey(request);
   const keyId = text === undefined ? undefined : parseApiKey(text)?.keyId;
-  return keyId === undefined ? undefined : { keyId, key: config.keys.get(keyId), code, address: request.socket.remoteAddress };
+  return keyId === undefined
+    ? undefined
+    : { keyId, key: config.keys.get(keyId), code, address: request.socket.remoteAddress };
 }
 
 /** The one key that was sent; undefined when there is none, or two that differ. */

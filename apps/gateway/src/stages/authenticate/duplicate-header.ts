@@ -1,6 +1,6 @@
 /**
- * The first header that may be sent once and was sent twice, in lower case. `node:http` keeps one of the two in silence,
- * and a proxy before us may have kept the other.
+ * The first header that may be sent once and was sent twice, in lower case. `node:http` keeps one of the two in
+ * silence, and a proxy before us may have kept the other.
  *
  * @param rawHeaders names and values in turn.
  */

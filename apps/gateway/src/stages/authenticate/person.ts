@@ -13,11 +13,18 @@ const PEOPLE_KEPT = 200;
 const REFUSED: Refusal = { code: 'permission_denied', message: 'You may not call models in this workspace.' };
 
 /**
- * A person acts in a workspace: `x-sluice-act-workspace` names it, `x-sluice-principal` says who, signed by the console's backend less than 60 s ago.
- * Whoever may make API keys there may call. The call counts against the limits of tenant and workspace; in the ledger it stands under an id of the
- * person's own that begins with `person`.
+ * A person acts in a workspace: `x-sluice-act-workspace` names it, `x-sluice-principal` says who, signed by the
+ * console's backend less than 60 s ago. Whoever may make API keys there may call. The call counts against the
+ * limits of tenant and workspace; in the ledger it stands under an id of the person's own that begins with
+ * `person`.
  */
-export function createFindPerson({ principalKey, clock }: { principalKey: string; clock: Pick<Clock, 'now'> }): FindPerson {
+export function createFindPerson({
+  principalKey,
+  clock,
+}: {
+  principalKey: string;
+  clock: Pick<Clock, 'now'>;
+}): FindPerson {
   const standIns = new WeakMap<CompiledWorkspace, Map<string, CompiledKey>>();
 
   function standInOf(workspace: CompiledWorkspace, userId: string): CompiledKey {
@@ -48,7 +55,14 @@ function makeStandIn(workspace: CompiledWorkspace, userId: string): CompiledKey 
     createdAt: '1970-01-01T00:00:00.000Z',
   });
   // It stands in no table of keys, so nothing that a caller presents is ever compared with its digest.
-  return { record, digest: Buffer.alloc(32), expiresAtMs: Infinity, workspace, scope: workspace.scope, allowsAddress: () => true };
+  return {
+    record,
+    digest: Buffer.alloc(32),
+    expiresAtMs: Infinity,
+    workspace,
+    scope: workspace.scope,
+    allowsAddress: () => true,
+  };
 }
 
 function headerOf(request: IncomingMessage, name: string): string | undefined {

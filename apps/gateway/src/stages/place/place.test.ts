@@ -18,9 +18,18 @@ afterAll(async () => {
 /** What a caller can see of an answer, without what is different in every answer. */
 async function ask(path: string, host: string, key: string): Promise<RawResponse> {
   const body = chatBody({ max_tokens: 5 });
-  const response = await rawRequest(gateway.port, `POST ${path} HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`);
+  const response = await rawRequest(
+    gateway.port,
+    `POST ${path} HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
+  );
   const id = response.headers['x-request-id'] as string;
-  const { date: _date, 'x-request-id': _id, 'request-id': _anthropic, 'anthropic-ratelimit-requests-reset': _reset, ...headers } = response.headers;
+  const {
+    date: _date,
+    'x-request-id': _id,
+    'request-id': _anthropic,
+    'anthropic-ratelimit-requests-reset': _reset,
+    ...headers
+  } = response.headers;
   return { ...response, headers, body: response.body.replaceAll(id, 'ID') };
 }
 
@@ -40,7 +49,8 @@ describe.each(['/v1/chat/completions', '/v1/messages'])('on %s', (path) => {
 
   it('who has no valid key learns nothing of a name: known or not, the answer is the same', async () => {
     const known = await ask(path, 'globex-prod.sluice.localhost', UNKNOWN_KEY);
-    for (const name of ['nobody', 'a.b', '', 'globex-prod.x']) expect(await ask(path, `${name}.sluice.localhost`, UNKNOWN_KEY)).toEqual(known);
+    for (const name of ['nobody', 'a.b', '', 'globex-prod.x'])
+      expect(await ask(path, `${name}.sluice.localhost`, UNKNOWN_KEY)).toEqual(known);
   });
 
   it('a name that is no workspace is a 421 for a valid key, the same for every name', async () => {
@@ -51,5 +61,6 @@ describe.each(['/v1/chat/completions', '/v1/messages'])('on %s', (path) => {
 });
 
 it('another host means the workspace of the key', async () => {
-  for (const host of ['acme-prod.sluice.localhost:8080', 'localhost', '127.0.0.1', 'api.example.com']) expect((await ask('/v1/chat/completions', host, SAMPLE_KEYS.acme)).status).toBe(200);
+  for (const host of ['acme-prod.sluice.localhost:8080', 'localhost', '127.0.0.1', 'api.example.com'])
+    expect((await ask('/v1/chat/completions', host, SAMPLE_KEYS.acme)).status).toBe(200);
 });

@@ -18,7 +18,10 @@ export function createPlaceStage({ baseDomain, cellId }: PlaceDeps): Stage {
 }
 
 /** Judges host and cell of an authenticated request; undefined when it is in the right place. */
-export function createPlacer({ baseDomain, cellId }: PlaceDeps): (config: CompiledConfig, key: CompiledKey, host: string | undefined) => Refusal | undefined {
+export function createPlacer({
+  baseDomain,
+  cellId,
+}: PlaceDeps): (config: CompiledConfig, key: CompiledKey, host: string | undefined) => Refusal | undefined {
   const suffix = `.${baseDomain.toLowerCase()}`;
   return (config, key, host) => {
     const slug = host === undefined ? undefined : slugOf(host, suffix);

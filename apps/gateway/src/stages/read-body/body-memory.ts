@@ -11,8 +11,8 @@ export interface BodyMemoryBounds {
 }
 
 /**
- * Bounds the memory that request bodies take, from their second read of the socket until nothing is sent again: they come
- * before every limit, a caller may take minutes for each, and a provider for its answer.
+ * Bounds the memory that request bodies take, from their second read of the socket until nothing is sent again:
+ * they come before every limit, a caller may take minutes for each, and a provider for its answer.
  */
 export interface BodyMemory {
   /**

@@ -14,12 +14,21 @@ export type CollectedBody =
  * @param hasRoom asked with each part but the first, which is one read of a socket; false ends the reading.
  * @param silenceMs how long the caller may send nothing before the body counts as never coming.
  */
-export function collectBody(request: IncomingMessage, maxBytes: number, silenceMs: number, cancel: CancelToken, hasRoom: (size: number) => boolean): Promise<CollectedBody> {
+export function collectBody(
+  request: IncomingMessage,
+  maxBytes: number,
+  silenceMs: number,
+  cancel: CancelToken,
+  hasRoom: (size: number) => boolean,
+): Promise<CollectedBody> {
   return new Promise((resolve) => {
     let first: Buffer | undefined;
     let chunks: Buffer[] | undefined;
     let size = 0;
-    /** Forgotten once it was called: a promise keeps what it was resolved with, and who can resolve it keeps the promise. */
+    /**
+     * Forgotten once it was called: a promise keeps what it was resolved with, and who can resolve it keeps the
+     * promise.
+     */
     let give: typeof resolve | undefined = resolve;
     let unsubscribe: () => void = () => undefined;
     const settle = (result: CollectedBody): void => {
@@ -50,7 +59,11 @@ export function collectBody(request: IncomingMessage, maxBytes: number, silenceM
       settle({ kind: 'no_room' });
     };
     const onEnd = (): void => {
-      if (give !== undefined) settle({ kind: 'whole', body: chunks === undefined ? (first ?? Buffer.alloc(0)) : Buffer.concat(chunks, size) });
+      if (give !== undefined)
+        settle({
+          kind: 'whole',
+          body: chunks === undefined ? (first ?? Buffer.alloc(0)) : Buffer.concat(chunks, size),
+        });
     };
     const onClose = (): void => settle({ kind: 'gone' });
     const timer = setTimeout(() => settle({ kind: 'silence' }), silenceMs);

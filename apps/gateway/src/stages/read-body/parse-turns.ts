@@ -8,8 +8,9 @@ const SPACING = 5;
 const BURST_MS = 100;
 
 /**
- * Shares the time that parsing takes. It comes before every limit, because limits need the model, and it stops the whole
- * process while it lasts; so a tenant that sends large bodies gets a fifth of the time at most, whatever becomes of them.
+ * Shares the time that parsing takes. It comes before every limit, because limits need the model, and it stops the
+ * whole process while it lasts; so a tenant that sends large bodies gets a fifth of the time at most, whatever
+ * becomes of them.
  */
 export interface ParseTurns {
   /** Waits for the tenant's turn; undefined when it may go on at once. Also resolves when the call is given up. */
@@ -26,7 +27,10 @@ interface Tenant {
   timer: unknown;
 }
 
-const processTimers: Timers = { setTimeout: (callback, delayMs) => setTimeout(callback, delayMs), clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout) };
+const processTimers: Timers = {
+  setTimeout: (callback, delayMs) => setTimeout(callback, delayMs),
+  clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout),
+};
 
 /** Turns in the order of arrival, each tenant on its own. What is kept is bounded by the tenants that exist. */
 export function createParseTurns({ clock, timers = processTimers }: { clock: Clock; timers?: Timers }): ParseTurns {
@@ -43,13 +47,16 @@ export function createParseTurns({ clock, timers = processTimers }: { clock: Clo
   /** One at a time: the next one's wait depends on what this one spends. */
   function arm(tenant: Tenant): void {
     if (tenant.timer !== undefined || tenant.waiting.size === 0) return;
-    tenant.timer = timers.setTimeout(() => {
-      tenant.timer = undefined;
-      const [first] = tenant.waiting;
-      if (first === undefined) return;
-      if (waitMs(tenant) > 0) arm(tenant);
-      else first();
-    }, Math.max(0, waitMs(tenant)));
+    tenant.timer = timers.setTimeout(
+      () => {
+        tenant.timer = undefined;
+        const [first] = tenant.waiting;
+        if (first === undefined) return;
+        if (waitMs(tenant) > 0) arm(tenant);
+        else first();
+      },
+      Math.max(0, waitMs(tenant)),
+    );
   }
 
   return {

@@ -34,7 +34,13 @@ describe('turns to parse', () => {
   let turns: ParseTurns;
   let parsed: number[];
   beforeEach(() => {
-    turns = createParseTurns({ clock, timers: { setTimeout: (callback, ms) => clock.setTimeout(callback, ms), clearTimeout: (timer) => clock.clearTimeout(timer as FakeTimer) } });
+    turns = createParseTurns({
+      clock,
+      timers: {
+        setTimeout: (callback, ms) => clock.setTimeout(callback, ms),
+        clearTimeout: (timer) => clock.clearTimeout(timer as FakeTimer),
+      },
+    });
     parsed = [];
   });
 

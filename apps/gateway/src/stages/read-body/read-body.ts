@@ -14,7 +14,18 @@ import { duplicateTopLevelKey } from './top-level-keys.ts';
 
 /** Fields that decide about model, price, limits or output; two parsers must not disagree about them. */
 const WATCHED_KEYS: ReadonlySet<string> = new Set([
-  'model', 'stream', 'max_tokens', 'max_completion_tokens', 'n', 'user', 'messages', 'tools', 'metadata', 'stream_options', 'input', 'sim',
+  'model',
+  'stream',
+  'max_tokens',
+  'max_completion_tokens',
+  'n',
+  'user',
+  'messages',
+  'tools',
+  'metadata',
+  'stream_options',
+  'input',
+  'sim',
 ]);
 const DEFAULT_SILENCE_MS = 30_000;
 /** Bodies up to this size are parsed in less time than the rest of a call takes. */
@@ -32,10 +43,17 @@ export interface ReadBodyDeps {
 }
 
 /**
- * Reads the body within the workspace's cap and parses it once. No limit has been looked at yet, so what one tenant's bodies
- * take of the process's time is bounded here, and what they take of its memory, until they are needed no longer.
+ * Reads the body within the workspace's cap and parses it once. No limit has been looked at yet, so what one
+ * tenant's bodies take of the process's time is bounded here, and what they take of its memory, until they are
+ * needed no longer.
  */
-export function createReadBodyStage({ clock, silenceMs = DEFAULT_SILENCE_MS, memory = createBodyMemory(), turns = createParseTurns({ clock }), starts = createStartTurns() }: ReadBodyDeps): Stage {
+export function createReadBodyStage({
+  clock,
+  silenceMs = DEFAULT_SILENCE_MS,
+  memory = createBodyMemory(),
+  turns = createParseTurns({ clock }),
+  starts = createStartTurns(),
+}: ReadBodyDeps): Stage {
   return {
     name: 'read_body',
     async run(call) {
@@ -50,10 +68,11 @@ export function createReadBodyStage({ clock, silenceMs = DEFAULT_SILENCE_MS, mem
         held = size;
         return true;
       });
-      if (held > 0) call.freeBody = () => {
-        memory.give(tenant.id, held);
-        held = 0;
-      };
+      if (held > 0)
+        call.freeBody = () => {
+          memory.give(tenant.id, held);
+          held = 0;
+        };
       const readAt = clock.monotonic();
       call.timing.bodyReadMs = readAt - startedAt;
       if (collected.kind !== 'whole') return incomplete(call, collected, maxBodyBytes, silenceMs);
@@ -83,30 +102,51 @@ function refuseByHeaders(request: IncomingMessage, maxBodyBytes: number): Refusa
   const { headers } = request;
   const encoding = headers['content-encoding'];
   if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
-    return { code: 'unsupported_encoding', message: 'The request body must not be compressed; send it without content-encoding.' };
+    return {
+      code: 'unsupported_encoding',
+      message: 'The request body must not be compressed; send it without content-encoding.',
+    };
   }
   const type = headers['content-type'];
   if (type !== undefined && !JSON_TYPE.test(type)) {
-    return { code: 'unsupported_encoding', message: 'The request body must be JSON; send it with content-type: application/json.' };
+    return {
+      code: 'unsupported_encoding',
+      message: 'The request body must be JSON; send it with content-type: application/json.',
+    };
   }
   return Number(headers['content-length'] ?? 0) > maxBodyBytes ? tooLarge(maxBodyBytes) : undefined;
 }
 
-function incomplete(call: Call, collected: Exclude<CollectedBody, { kind: 'whole' }>, maxBodyBytes: number, silenceMs: number): Refusal {
+function incomplete(
+  call: Call,
+  collected: Exclude<CollectedBody, { kind: 'whole' }>,
+  maxBodyBytes: number,
+  silenceMs: number,
+): Refusal {
   switch (collected.kind) {
     case 'too_large':
       return tooLarge(maxBodyBytes);
     case 'no_room':
-      return { code: 'shed', message: 'Too many large request bodies of this customer are on their way; send this one again.', retryAfterMs: 1_000 };
+      return {
+        code: 'shed',
+        message: 'Too many large request bodies of this customer are on their way; send this one again.',
+        retryAfterMs: 1_000,
+      };
     case 'silence':
-      return { code: 'request_timeout', message: `The request body stopped coming for ${silenceMs / 1000} s before its end.` };
+      return {
+        code: 'request_timeout',
+        message: `The request body stopped coming for ${silenceMs / 1000} s before its end.`,
+      };
     case 'gone':
       return cancelRefusal(call);
   }
 }
 
 function tooLarge(maxBodyBytes: number): Refusal {
-  return { code: 'body_too_large', message: `The request body is larger than the ${maxBodyBytes.toLocaleString('en-US')} bytes that this workspace allows.` };
+  return {
+    code: 'body_too_large',
+    message: `The request body is larger than the ${maxBodyBytes.toLocaleString('en-US')} bytes that this workspace allows.`,
+  };
 }
 
 function parse(call: Call, body: Buffer): Refusal | undefined {
@@ -114,8 +154,16 @@ function parse(call: Call, body: Buffer): Refusal | undefined {
   if (!isUtf8(body)) return { code: 'invalid_json', message: 'The request body is not valid UTF-8.' };
   const text = body.toString('utf8');
   const fault = jsonFault(text);
-  if (fault === 'too_deep') return { code: 'invalid_json', message: `The request body nests objects and arrays more than ${MAX_JSON_DEPTH} deep.` };
-  if (fault === 'too_many_parts') return { code: 'body_too_large', message: `The request body holds more than ${MAX_JSON_PARTS.toLocaleString('en-US')} values, of which one with a name counts as five; send text instead of lists, or less of them.` };
+  if (fault === 'too_deep')
+    return {
+      code: 'invalid_json',
+      message: `The request body nests objects and arrays more than ${MAX_JSON_DEPTH} deep.`,
+    };
+  if (fault === 'too_many_parts')
+    return {
+      code: 'body_too_large',
+      message: `The request body holds more than ${MAX_JSON_PARTS.toLocaleString('en-US')} values, of which one with a name counts as five; send text instead of lists, or less of them.`,
+    };
   let json: unknown;
   try {
     json = JSON.parse(text);
@@ -126,7 +174,8 @@ function parse(call: Call, body: Buffer): Refusal | undefined {
     return { code: 'invalid_json', message: 'The request body must be a JSON object.' };
   }
   const twice = duplicateTopLevelKey(text, WATCHED_KEYS);
-  if (twice !== undefined) return { code: 'duplicate_key', param: twice, message: `The request body names '${twice}' twice; name it once.` };
+  if (twice !== undefined)
+    return { code: 'duplicate_key', param: twice, message: `The request body names '${twice}' twice; name it once.` };
   call.body = body;
   call.json = json as Record<string, unknown>;
   return undefined;

@@ -8,10 +8,10 @@ const BYTES_PER_UNIT = 8 * 1024;
 const WINDOW_MS = 10;
 
 /**
- * Spaces out how calls begin. Hundreds of requests may be readable in one turn of the event loop, and each takes as long
- * to begin as several chunks of a running stream take to forward; begun all at once they would hold up every stream for a
- * tenth of a second. So a turn begins a few, and the others wait for the next turns, one of each tenant in rotation: a
- * tenant's burst stands behind itself and not before others.
+ * Spaces out how calls begin. Hundreds of requests may be readable in one turn of the event loop, and each takes as
+ * long to begin as several chunks of a running stream take to forward; begun all at once they would hold up every
+ * stream for a tenth of a second. So a turn begins a few, and the others wait for the next turns, one of each
+ * tenant in rotation: a tenant's burst stands behind itself and not before others.
  */
 export interface StartTurns {
   /**
@@ -36,7 +36,10 @@ interface WaitingCall {
   readonly go: () => void;
 }
 
-export function createStartTurns({ unitsPerTurn = UNITS_PER_TURN, onNextTurn = setImmediate }: StartTurnsOptions = {}): StartTurns {
+export function createStartTurns({
+  unitsPerTurn = UNITS_PER_TURN,
+  onNextTurn = setImmediate,
+}: StartTurnsOptions = {}): StartTurns {
   /** Calls by tenant in the order in which they came; the tenant that is served becomes the last. */
   const tenants = new Map<string, Set<WaitingCall>>();
   let waiting = 0;

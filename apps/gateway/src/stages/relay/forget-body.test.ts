@@ -6,7 +6,12 @@ import { runInNewContext } from 'node:vm';
 import { eventually } from '@sluice/testing';
 import { createCancelToken } from '../../cancel-token.ts';
 import { collectBody } from '../read-body/collect-body.ts';
-import { chatBody, startGateway, type GatewayOptions, type GatewayUnderTest } from '../../testing/gateway-under-test.ts';
+import {
+  chatBody,
+  startGateway,
+  type GatewayOptions,
+  type GatewayUnderTest,
+} from '../../testing/gateway-under-test.ts';
 import { answer, startRawUpstream, type Wire } from '../../testing/raw-upstream.ts';
 import { SAMPLE_KEYS } from '../../testing/sample-snapshot.ts';
 import { contentChunk, scripts, startScriptedUpstream, WHOLE, type Script } from '../../testing/scripted-upstream.ts';
@@ -20,7 +25,11 @@ const userSays = (text: string) => ({ messages: [{ role: 'user', content: text }
 const begun: Wire = answer('HTTP/1.1 200 OK\r\ncontent-type: text/event-stream', contentChunk('Hi'));
 const silent: Script = () => undefined;
 
-async function withUpstream(script: Script, act: (gateway: GatewayUnderTest, upstream: Awaited<ReturnType<typeof startScriptedUpstream>>) => Promise<void>, options: Partial<GatewayOptions> = {}): Promise<void> {
+async function withUpstream(
+  script: Script,
+  act: (gateway: GatewayUnderTest, upstream: Awaited<ReturnType<typeof startScriptedUpstream>>) => Promise<void>,
+  options: Partial<GatewayOptions> = {},
+): Promise<void> {
   const upstream = await startScriptedUpstream(script);
   const gateway = await startGateway({ primary: upstream.url, ...options });
   try {
@@ -48,7 +57,9 @@ describe('the body of a request', () => {
         const body = chatBody({ stream: true, ...userSays(text) });
         const socket = connect(gateway.port, '127.0.0.1');
         sockets.push(socket);
-        socket.write(`POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${SAMPLE_KEYS.acme}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
+        socket.write(
+          `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${SAMPLE_KEYS.acme}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+        );
         let answered = '';
         socket.on('data', (bytes) => (answered += bytes.toString()));
         await eventually(() => expect(answered).toContain('"Hi"'));
@@ -67,7 +78,16 @@ describe('the body of a request', () => {
   it('is not held by the request that it came with', async () => {
     const request = new PassThrough();
     request.end('x'.repeat(100_000));
-    const read = async () => new WeakRef((await collectBody(request as unknown as IncomingMessage, MB, 1_000, createCancelToken(), () => true)) as object);
+    const read = async () =>
+      new WeakRef(
+        (await collectBody(
+          request as unknown as IncomingMessage,
+          MB,
+          1_000,
+          createCancelToken(),
+          () => true,
+        )) as object,
+      );
     const collected = await read();
     await eventually(() => {
       collect();
@@ -83,7 +103,13 @@ describe('the body of a request', () => {
       for (let i = 0; i < 12; i += 1) expect(await (await gateway.chat(long)).text()).toBe(WHOLE);
       upstream.script = scripts.streamThenCut(contentChunk('Hi'));
       await (await gateway.chat({ stream: true, ...long })).text();
-      await eventually(() => expect(gateway.settled.at(-1)).toMatchObject({ abort_case: 'partial', usage_source: 'estimate', usage: { input: 10_000 } }));
+      await eventually(() =>
+        expect(gateway.settled.at(-1)).toMatchObject({
+          abort_case: 'partial',
+          usage_source: 'estimate',
+          usage: { input: 10_000 },
+        }),
+      );
     });
   });
 
@@ -101,7 +127,9 @@ describe('the body of a request', () => {
         expect(second.status).toBe(503);
         expect(await second.text()).toContain('Too many large request bodies of this customer');
         expect((await gateway.chat()).status).toBe(200);
-        expect((await gateway.chat(large, { headers: { authorization: `Bearer ${SAMPLE_KEYS.globex}` } })).status).toBe(200);
+        expect((await gateway.chat(large, { headers: { authorization: `Bearer ${SAMPLE_KEYS.globex}` } })).status).toBe(
+          200,
+        );
         caller.abort();
         await first;
         await eventually(async () => expect((await gateway.chat(large)).status).toBe(200));
@@ -117,7 +145,8 @@ describe('the body of a request', () => {
       async (gateway) => {
         const large = userSays('x'.repeat(400_000));
         const callers = [new AbortController(), new AbortController(), new AbortController()];
-        for (const { signal } of callers) expect((await gateway.chat({ stream: true, ...large }, { signal })).status).toBe(200);
+        for (const { signal } of callers)
+          expect((await gateway.chat({ stream: true, ...large }, { signal })).status).toBe(200);
         for (const caller of callers) caller.abort();
         await eventually(() => expect(gateway.ends).toHaveLength(3));
       },

@@ -8,9 +8,9 @@ const NO_BYTES = Buffer.alloc(0);
 const NO_BODY: InboundCall['body'] = Object.freeze({});
 
 /**
- * Lets go of a request's body and of what was parsed from it. A stream that has begun is not sent a second time, and it
- * may run for minutes: conversations of a megabyte, each held three times, would fill the process. What the settlement may
- * have to know of the text, where the provider counts nothing, is counted before.
+ * Lets go of a request's body and of what was parsed from it. A stream that has begun is not sent a second time,
+ * and it may run for minutes: conversations of a megabyte, each held three times, would fill the process. What the
+ * settlement may have to know of the text, where the provider counts nothing, is counted before.
  */
 export function forgetBody(call: Call): void {
   call.freeBody?.();

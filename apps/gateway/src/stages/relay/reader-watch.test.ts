@@ -1,6 +1,13 @@
 import { createReaderWatch, type ReaderLimits } from './reader-watch.ts';
 
-const LIMITS: ReaderLimits = { streamBytes: 1_000, tenantBytes: 3_000, processBytes: 5_000, floorBytes: 100, minBytesPerSecond: 10, windowMs: 30_000 };
+const LIMITS: ReaderLimits = {
+  streamBytes: 1_000,
+  tenantBytes: 3_000,
+  processBytes: 5_000,
+  floorBytes: 100,
+  minBytesPerSecond: 10,
+  windowMs: 30_000,
+};
 
 function setUp() {
   const watch = createReaderWatch(LIMITS);

@@ -46,9 +46,9 @@ export interface WatchedReader {
 }
 
 /**
- * Bounds the memory that slow clients take and cuts those that hardly read. A stream whose client is behind goes on until
- * its buffer is full, or its tenant's budget; then the provider is paused. A stream whose client keeps up costs one
- * addition per chunk here: only those that are behind are looked at, by one timer for all.
+ * Bounds the memory that slow clients take and cuts those that hardly read. A stream whose client is behind goes on
+ * until its buffer is full, or its tenant's budget; then the provider is paused. A stream whose client keeps up
+ * costs one addition per chunk here: only those that are behind are looked at, by one timer for all.
  */
 export interface ReaderWatch {
   /** @param onTooSlow called once, when the reader is below the minimum rate. */
@@ -72,7 +72,10 @@ export function createReaderWatch(limits: Partial<ReaderLimits> = {}): ReaderWat
     bounds,
     add(reader) {
       behind.add(reader);
-      timer ??= setInterval(() => watch.tick(performance.now()), Math.min(1_000, Math.ceil(bounds.windowMs / 3))).unref();
+      timer ??= setInterval(
+        () => watch.tick(performance.now()),
+        Math.min(1_000, Math.ceil(bounds.windowMs / 3)),
+      ).unref();
     },
     remove(reader) {
       behind.delete(reader);

@@ -1,10 +1,28 @@
 import { connect } from 'node:net';
 import { eventually } from '@sluice/testing';
-import { chatBody, startGateway, type GatewayOptions, type GatewayUnderTest } from '../../testing/gateway-under-test.ts';
+import {
+  chatBody,
+  startGateway,
+  type GatewayOptions,
+  type GatewayUnderTest,
+} from '../../testing/gateway-under-test.ts';
 import { SAMPLE_KEYS, type RawSnapshot } from '../../testing/sample-snapshot.ts';
-import { CHUNK_ROLE, CHUNK_STOP, CHUNK_USAGE, contentChunk, DONE, scripts, startScriptedUpstream, type Script } from '../../testing/scripted-upstream.ts';
+import {
+  CHUNK_ROLE,
+  CHUNK_STOP,
+  CHUNK_USAGE,
+  contentChunk,
+  DONE,
+  scripts,
+  startScriptedUpstream,
+  type Script,
+} from '../../testing/scripted-upstream.ts';
 
-async function withGateway<T>(script: Script, act: (gateway: GatewayUnderTest) => Promise<T>, options: Partial<GatewayOptions> = {}): Promise<T> {
+async function withGateway<T>(
+  script: Script,
+  act: (gateway: GatewayUnderTest) => Promise<T>,
+  options: Partial<GatewayOptions> = {},
+): Promise<T> {
   const upstream = await startScriptedUpstream(script);
   const gateway = await startGateway({ primary: upstream.url, ...options });
   try {
@@ -15,7 +33,8 @@ async function withGateway<T>(script: Script, act: (gateway: GatewayUnderTest) =
   }
 }
 
-const text = async (gateway: GatewayUnderTest, init: { headers?: Record<string, string> } = {}) => (await gateway.chat({ stream: true }, init)).text();
+const text = async (gateway: GatewayUnderTest, init: { headers?: Record<string, string> } = {}) =>
+  (await gateway.chat({ stream: true }, init)).text();
 const hold = (holdMs: number) => ({
   change: (raw: RawSnapshot) => {
     const { policy } = raw.plans.team as { policy: { routing: Record<string, unknown>; deadlines?: object } };
@@ -27,9 +46,12 @@ const hold = (holdMs: number) => ({
 describe('a stream', () => {
   it('that comes altogether in one turn loses no event', async () => {
     const words = ['One', ' two', ' three', ' four'];
-    await withGateway(scripts.stream(CHUNK_ROLE, ...words.map(contentChunk), CHUNK_STOP, CHUNK_USAGE, DONE), async (gateway) => {
-      expect(await text(gateway)).toBe([CHUNK_ROLE, ...words.map(contentChunk), CHUNK_STOP, DONE].join(''));
-    });
+    await withGateway(
+      scripts.stream(CHUNK_ROLE, ...words.map(contentChunk), CHUNK_STOP, CHUNK_USAGE, DONE),
+      async (gateway) => {
+        expect(await text(gateway)).toBe([CHUNK_ROLE, ...words.map(contentChunk), CHUNK_STOP, DONE].join(''));
+      },
+    );
   });
 
   it('whose end marker is split over writes is sent whole', async () => {
@@ -57,7 +79,11 @@ describe('a stream', () => {
 
   it.each([
     ['cut', scripts.streamThenCut(CHUNK_ROLE, contentChunk('Hi')), 'upstream_unavailable'],
-    ['failed by the provider', scripts.stream(CHUNK_ROLE, contentChunk('Hi'), 'data: {"error":{"message":"boom","code":"x"}}\n\n', DONE), 'upstream_unavailable'],
+    [
+      'failed by the provider',
+      scripts.stream(CHUNK_ROLE, contentChunk('Hi'), 'data: {"error":{"message":"boom","code":"x"}}\n\n', DONE),
+      'upstream_unavailable',
+    ],
     ['ended without its marker', scripts.stream(CHUNK_ROLE, contentChunk('Hi')), 'upstream_unavailable'],
   ])('that was %s after content ends with an error and never with an end marker', async (_how, script, code) => {
     await withGateway(script, async (gateway) => {
@@ -66,12 +92,20 @@ describe('a stream', () => {
       expect(body).toContain(code);
       expect(body).not.toContain('[DONE]');
       expect(body).not.toContain('boom');
-      await eventually(() => expect(gateway.settled[0]).toMatchObject({ outcome: 'upstream_error', status: 200, abort_case: 'partial', attempts: [{ outcome: expect.stringMatching(/truncated|http_error/) }] }));
+      await eventually(() =>
+        expect(gateway.settled[0]).toMatchObject({
+          outcome: 'upstream_error',
+          status: 200,
+          abort_case: 'partial',
+          attempts: [{ outcome: expect.stringMatching(/truncated|http_error/) }],
+        }),
+      );
     });
   });
 
   it('that meets the rate limit after content rests the account that it used', async () => {
-    const limited = 'data: {"error":{"message":"Rate limit reached","type":"rate_limit_exceeded","code":"rate_limit_exceeded"}}\n\n';
+    const limited =
+      'data: {"error":{"message":"Rate limit reached","type":"rate_limit_exceeded","code":"rate_limit_exceeded"}}\n\n';
     await withGateway(scripts.stream(CHUNK_ROLE, contentChunk('Hi'), limited), async (gateway) => {
       expect(await text(gateway)).toContain('The model provider is limiting requests.');
       await eventually(() => expect(gateway.settled).toHaveLength(1));
@@ -85,7 +119,9 @@ describe('a stream', () => {
       scripts.streamThenHang(contentChunk('Hi')),
       async (gateway) => {
         expect(await text(gateway)).toContain('upstream_timeout');
-        await eventually(() => expect(gateway.settled[0]).toMatchObject({ outcome: 'timeout', attempts: [{ outcome: 'timeout' }] }));
+        await eventually(() =>
+          expect(gateway.settled[0]).toMatchObject({ outcome: 'timeout', attempts: [{ outcome: 'timeout' }] }),
+        );
       },
       hold(8_000),
     );
@@ -135,7 +171,10 @@ describe('a stream', () => {
         content();
         expect(await answer.text()).toBe(`: heartbeat\n\n: heartbeat\n\n${contentChunk('Hi')}${DONE}`);
       },
-      { change: (raw) => void ((raw.plans.team as { policy: { routing: Record<string, unknown> } }).policy.routing.holdMs = 50) },
+      {
+        change: (raw) =>
+          void ((raw.plans.team as { policy: { routing: Record<string, unknown> } }).policy.routing.holdMs = 50),
+      },
     );
   });
 
@@ -169,7 +208,12 @@ describe('the usage event', () => {
       expect(events.at(-1)).toBe('data: [DONE]');
       const usage = events.at(-2)?.split('\n') ?? [];
       expect(usage[0]).toBe('event: usage');
-      expect(JSON.parse(usage[1]?.slice(6) ?? '')).toMatchObject({ tokens: { input: 5, output: 7 }, cost_nanousd: 19_000, model: 'sim-small', provider: 'primary' });
+      expect(JSON.parse(usage[1]?.slice(6) ?? '')).toMatchObject({
+        tokens: { input: 5, output: 7 },
+        cost_nanousd: 19_000,
+        model: 'sim-small',
+        provider: 'primary',
+      });
     });
   });
 

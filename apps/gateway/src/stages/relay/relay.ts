@@ -23,8 +23,8 @@ export interface RelayDeps {
 }
 
 /**
- * Streams go to the client buffer by buffer, in the tick they come; the one with the end marker stays back for settle. A
- * whole answer is sent by settle altogether, because its headers carry the price.
+ * Streams go to the client buffer by buffer, in the tick they come; the one with the end marker stays back for
+ * settle. A whole answer is sent by settle altogether, because its headers carry the price.
  */
 export function createRelayStage(deps: RelayDeps): Stage {
   const readers = createReaderWatch(deps.slowReaderMs === undefined ? {} : { windowMs: deps.slowReaderMs });
@@ -38,7 +38,12 @@ export function createRelayStage(deps: RelayDeps): Stage {
   };
 }
 
-function relayStream(call: Call, answer: StreamOpenAnswer, deps: RelayDeps, readers: ReaderWatch): Promise<Refusal | undefined> {
+function relayStream(
+  call: Call,
+  answer: StreamOpenAnswer,
+  deps: RelayDeps,
+  readers: ReaderWatch,
+): Promise<Refusal | undefined> {
   const { response } = call;
   forgetBody(call);
   if (!response.committed) {
@@ -52,7 +57,9 @@ function relayStream(call: Call, answer: StreamOpenAnswer, deps: RelayDeps, read
     const topUp = topUpOf(call, deps, () => {
       stopping = (call.key as CompiledKey).workspace.policy.stopMidStream;
     });
-    const reader = readers.follow((call.key as CompiledKey).workspace.tenant.id, response, answer, () => call.cancel.cancel('slow_reader'));
+    const reader = readers.follow((call.key as CompiledKey).workspace.tenant.id, response, answer, () =>
+      call.cancel.cancel('slow_reader'),
+    );
     let unsubscribe: () => void = () => undefined;
     const finish = (refusal: Refusal | undefined): void => {
       if (finished) return;
@@ -102,11 +109,22 @@ function topUpOf(call: Call, { limits, estimator, onTopUpFault }: RelayDeps, onE
   });
 }
 
-/** Ends the stream correctly after this buffer and stops the provider; false when this buffer offers no place for it. */
+/**
+ * Ends the stream correctly after this buffer and stops the provider; false when this buffer offers no place for
+ * it.
+ */
 function stopAt(call: Call, answer: StreamOpenAnswer, chunk: Buffer): boolean {
   const { inbound, choices } = call.resolved as Resolved;
-  const { usage } = finalUsage({ usage: answer.reader.usage, outputChars: answer.reader.outputChars, ended: false, finished: false }, call.reservation?.inputTokens ?? 0);
-  const cut = cutStream(call.dialect, chunk, choices, call.dialect === 'anthropic' || inbound.wantsUsage ? usage : undefined);
+  const { usage } = finalUsage(
+    { usage: answer.reader.usage, outputChars: answer.reader.outputChars, ended: false, finished: false },
+    call.reservation?.inputTokens ?? 0,
+  );
+  const cut = cutStream(
+    call.dialect,
+    chunk,
+    choices,
+    call.dialect === 'anthropic' || inbound.wantsUsage ? usage : undefined,
+  );
   if (cut === undefined) return false;
   call.response.write(cut.forward);
   call.tail = cut.ending;

@@ -1,8 +1,10 @@
 import { cutStream } from './stream-ending.ts';
 
 const usage = { input: 5, cache_read: 0, cache_write: 0, output: 7, reasoning: 0, audio: 0 };
-const openai = (text: string) => `data: {"id":"c1","object":"chat.completion.chunk","created":9,"model":"m","choices":[{"index":0,"delta":{"content":"${text}"}}]}\n\n`;
-const delta = (index: number) => `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{"type":"text_delta","text":"Hi"}}\n\n`;
+const openai = (text: string) =>
+  `data: {"id":"c1","object":"chat.completion.chunk","created":9,"model":"m","choices":[{"index":0,"delta":{"content":"${text}"}}]}\n\n`;
+const delta = (index: number) =>
+  `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{"type":"text_delta","text":"Hi"}}\n\n`;
 
 const eventsOf = (bytes: Buffer | undefined): unknown[] =>
   (bytes?.toString() ?? '')
@@ -18,9 +20,28 @@ describe('a stream that is cut', () => {
     const cut = cutStream('openai', Buffer.from(openai('Hi')), 2, usage);
     expect(cut?.forward.toString()).toBe(openai('Hi'));
     expect(eventsOf(cut?.ending)).toEqual([
-      { id: 'c1', object: 'chat.completion.chunk', created: 9, model: 'm', choices: [{ index: 0, delta: {}, logprobs: null, finish_reason: 'length' }] },
-      { id: 'c1', object: 'chat.completion.chunk', created: 9, model: 'm', choices: [{ index: 1, delta: {}, logprobs: null, finish_reason: 'length' }] },
-      { id: 'c1', object: 'chat.completion.chunk', created: 9, model: 'm', choices: [], usage: { prompt_tokens: 5, completion_tokens: 7, total_tokens: 12 } },
+      {
+        id: 'c1',
+        object: 'chat.completion.chunk',
+        created: 9,
+        model: 'm',
+        choices: [{ index: 0, delta: {}, logprobs: null, finish_reason: 'length' }],
+      },
+      {
+        id: 'c1',
+        object: 'chat.completion.chunk',
+        created: 9,
+        model: 'm',
+        choices: [{ index: 1, delta: {}, logprobs: null, finish_reason: 'length' }],
+      },
+      {
+        id: 'c1',
+        object: 'chat.completion.chunk',
+        created: 9,
+        model: 'm',
+        choices: [],
+        usage: { prompt_tokens: 5, completion_tokens: 7, total_tokens: 12 },
+      },
       '[DONE]',
     ]);
     expect(eventsOf(cutStream('openai', Buffer.from(openai('Hi')), 1, undefined)?.ending)).toHaveLength(2);

@@ -17,11 +17,19 @@ const CRLF = Buffer.from('\r\n\r\n');
  * @param choices answers that run beside each other (`n`), each of which is ended.
  * @param usage for the counts in the ending; undefined when the caller asked for none (OpenAI).
  */
-export function cutStream(dialect: Dialect, chunk: Buffer, choices: number, usage: TokenUsage | undefined): CutStream | undefined {
+export function cutStream(
+  dialect: Dialect,
+  chunk: Buffer,
+  choices: number,
+  usage: TokenUsage | undefined,
+): CutStream | undefined {
   const end = lastEventEnd(chunk);
   if (end === 0) return undefined;
   const forward = chunk.subarray(0, end);
-  const ending = dialect === 'anthropic' ? anthropicEnding(forward.toString('utf8'), usage) : openaiEnding(forward.toString('utf8'), choices, usage);
+  const ending =
+    dialect === 'anthropic'
+      ? anthropicEnding(forward.toString('utf8'), usage)
+      : openaiEnding(forward.toString('utf8'), choices, usage);
   return ending === undefined ? undefined : { forward, ending: Buffer.from(ending) };
 }
 
@@ -49,8 +57,16 @@ function openaiEnding(text: string, choices: number, usage: TokenUsage | undefin
   const last = dataOf(text).at(-1);
   if (last === undefined) return undefined;
   const { id, created, model, system_fingerprint } = last;
-  const head = { id, object: 'chat.completion.chunk', created, model, ...(system_fingerprint === undefined ? {} : { system_fingerprint }) };
-  const stops = Array.from({ length: choices }, (_, index) => event({ ...head, choices: [{ index, delta: {}, logprobs: null, finish_reason: 'length' }] }));
+  const head = {
+    id,
+    object: 'chat.completion.chunk',
+    created,
+    model,
+    ...(system_fingerprint === undefined ? {} : { system_fingerprint }),
+  };
+  const stops = Array.from({ length: choices }, (_, index) =>
+    event({ ...head, choices: [{ index, delta: {}, logprobs: null, finish_reason: 'length' }] }),
+  );
   const counts = usage === undefined ? '' : event({ ...head, choices: [], usage: openaiCounts(usage) });
   return `${stops.join('')}${counts}data: [DONE]\n\n`;
 }
@@ -66,7 +82,10 @@ function anthropicEnding(text: string, usage: TokenUsage | undefined): string | 
   const last = dataOf(text).findLast((data) => typeof data.type === 'string' && data.type.startsWith('content_block_'));
   if (last === undefined) return undefined;
   const open = last.type === 'content_block_stop' ? '' : named('content_block_stop', { index: last.index });
-  const delta = named('message_delta', { delta: { stop_reason: 'max_tokens', stop_sequence: null }, usage: { output_tokens: usage === undefined ? 0 : outputTokens(usage) } });
+  const delta = named('message_delta', {
+    delta: { stop_reason: 'max_tokens', stop_sequence: null },
+    usage: { output_tokens: usage === undefined ? 0 : outputTokens(usage) },
+  });
   return `${open}${delta}${named('message_stop', {})}`;
 }
 

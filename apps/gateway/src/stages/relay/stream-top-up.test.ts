@@ -4,7 +4,12 @@ import { StreamTopUp } from './stream-top-up.ts';
 const PRICE = { inputPicoUsd: 1_000_000, outputPicoUsd: 2_000_000 };
 const REFUSAL = { kind: 'quota' } as LimitRefusal;
 
-function topUpOf(room: number, answer: (refusal: LimitRefusal | undefined) => LimitRefusal | undefined | Promise<LimitRefusal | undefined> = (refusal) => refusal) {
+function topUpOf(
+  room: number,
+  answer: (refusal: LimitRefusal | undefined) => LimitRefusal | undefined | Promise<LimitRefusal | undefined> = (
+    refusal,
+  ) => refusal,
+) {
   const asked: number[] = [];
   const granted: Reservation[] = [];
   let exhausted = 0;

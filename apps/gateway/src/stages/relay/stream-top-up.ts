@@ -51,7 +51,11 @@ export class StreamTopUp {
   #ask(tokens: number): void {
     const { limits, lease, price, onFault } = this.#deps;
     try {
-      const answer = limits.topUp(lease, { inputTokens: 0, outputTokens: tokens, costNanoUsd: priceClass(tokens, price.outputPicoUsd) });
+      const answer = limits.topUp(lease, {
+        inputTokens: 0,
+        outputTokens: tokens,
+        costNanoUsd: priceClass(tokens, price.outputPicoUsd),
+      });
       if (answer instanceof Promise) answer.then((refusal) => this.#answered(tokens, refusal), onFault);
       else this.#answered(tokens, answer);
     } catch (error) {

@@ -2,11 +2,18 @@ import type { KillSwitch, Model, Operation, Refusal } from '@sluice/contracts';
 import type { CompiledConfig, CompiledKey } from '../../compiled-config.ts';
 
 /** Whether this key may use this model for this operation now; undefined when it may. */
-export function judgeModel(config: CompiledConfig, key: CompiledKey, model: Model, operation: Operation, nowMs: number): Refusal | undefined {
+export function judgeModel(
+  config: CompiledConfig,
+  key: CompiledKey,
+  model: Model,
+  operation: Operation,
+  nowMs: number,
+): Refusal | undefined {
   const { policy } = key.workspace;
   const { allowModels } = policy.routing;
   if (allowModels !== undefined && !allowModels.includes(model.id)) return modelNotFound(model.id);
-  if (key.record.allowModels !== undefined && !key.record.allowModels.includes(model.id)) return modelNotFound(model.id);
+  if (key.record.allowModels !== undefined && !key.record.allowModels.includes(model.id))
+    return modelNotFound(model.id);
   if (model.retirement !== undefined && Date.parse(model.retirement.at) <= nowMs) return retired(model);
   const ability = operation === 'embeddings' ? 'embeddings' : 'chat';
   if (!model.abilities.includes(ability)) {
@@ -21,7 +28,11 @@ export function judgeModel(config: CompiledConfig, key: CompiledKey, model: Mode
 
 /** What a caller reads of a model that does not exist, or that it may not use: both are one answer. */
 export function modelNotFound(name: string): Refusal {
-  return { code: 'model_not_found', param: 'model', message: `The model '${name.slice(0, 256)}' does not exist or this key may not use it.` };
+  return {
+    code: 'model_not_found',
+    param: 'model',
+    message: `The model '${name.slice(0, 256)}' does not exist or this key may not use it.`,
+  };
 }
 
 /** What a caller reads of a kill switch: the operator's message, and when to try again. */
@@ -32,7 +43,11 @@ export function killRefusal(kill: KillSwitch): Refusal {
 function retired(model: Model): Refusal {
   const successor = model.retirement?.successor;
   const advice = successor === undefined ? '' : ` Use '${successor}' instead.`;
-  return { code: 'model_retired', param: 'model', message: `The model '${model.id}' was retired on ${model.retirement?.at.slice(0, 10)}.${advice}` };
+  return {
+    code: 'model_retired',
+    param: 'model',
+    message: `The model '${model.id}' was retired on ${model.retirement?.at.slice(0, 10)}.${advice}`,
+  };
 }
 
 /** The switch on the model itself, or the one on its last provider that was left. */
@@ -41,7 +56,11 @@ function killSwitchOf(config: CompiledConfig, model: Model): KillSwitch | undefi
   const stopped = new Set<string>();
   for (const kill of config.killSwitches) {
     if (kill.scope === 'model' && kill.target === model.id) return kill;
-    if (kill.scope === 'provider' && kill.target !== undefined && model.offers.some((offer) => offer.provider === kill.target)) {
+    if (
+      kill.scope === 'provider' &&
+      kill.target !== undefined &&
+      model.offers.some((offer) => offer.provider === kill.target)
+    ) {
       stopped.add(kill.target);
       provider = kill;
     }
@@ -57,5 +76,11 @@ function withinDataRules(config: CompiledConfig, key: CompiledKey, model: Model)
     if (provider === undefined || allowedProviders?.includes(id) === false) return false;
     return regions === undefined || regions.includes(provider.region);
   });
-  return allowed ? undefined : { code: 'permission_denied', param: 'model', message: `The data rules of this workspace allow no provider of the model '${model.id}'.` };
+  return allowed
+    ? undefined
+    : {
+        code: 'permission_denied',
+        param: 'model',
+        message: `The data rules of this workspace allow no provider of the model '${model.id}'.`,
+      };
 }

@@ -13,7 +13,10 @@ export interface Labels {
   readonly tags: Readonly<Record<string, string>>;
 }
 
-/** Feature and tags from `x-sluice-feature` and `x-sluice-tags`. The key's own tags cannot be overridden by a request. */
+/**
+ * Feature and tags from `x-sluice-feature` and `x-sluice-tags`. The key's own tags cannot be overridden by a
+ * request.
+ */
 export function readLabels(headers: IncomingHttpHeaders, own: Readonly<Record<string, string>>): Labels | Refusal {
   const feature = headers[HEADER.feature];
   if (feature !== undefined && feature !== '' && (typeof feature !== 'string' || !FEATURE.test(feature))) {

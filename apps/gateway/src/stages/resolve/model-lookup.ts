@@ -33,7 +33,8 @@ function pinsOf(config: CompiledConfig): ReadonlyMap<string, Model> {
       pins.set(`${offer.provider}/${model.id}`, only);
       const known = byOwnName.get(offer.providerModel);
       if (known === undefined) byOwnName.set(offer.providerModel, only);
-      else if (known.id === model.id) byOwnName.set(offer.providerModel, { ...model, offers: [...known.offers, offer] });
+      else if (known.id === model.id)
+        byOwnName.set(offer.providerModel, { ...model, offers: [...known.offers, offer] });
     }
   }
   for (const [name, model] of byOwnName) if (!pins.has(name)) pins.set(name, model);

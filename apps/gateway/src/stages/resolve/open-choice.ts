@@ -24,9 +24,10 @@ export interface OpenCall {
 type OpenChoice = Extract<ModelChoice, { kind: 'open' }>;
 
 /**
- * The models that may answer a call which leaves the choice to us: allowed to workspace and key, within the data rules, not
- * switched off, able to do what the body asks, large enough for it, priced, and offered by the chain. The default comes
- * first: the one that is named, else the one of the highest tier. A model that the key may not use is not even mentioned.
+ * The models that may answer a call which leaves the choice to us: allowed to workspace and key, within the data
+ * rules, not switched off, able to do what the body asks, large enough for it, priced, and offered by the chain.
+ * The default comes first: the one that is named, else the one of the highest tier. A model that the key may not
+ * use is not even mentioned.
  */
 export function openChoice(open: OpenCall): OpenChoice | Refusal {
   const { config, key, asked, nowMs } = open;
@@ -56,7 +57,12 @@ export function openChoice(open: OpenCall): OpenChoice | Refusal {
   const first = defaultOf(candidates, open.defaultModel);
   if (first === undefined) return stopped !== undefined && !others ? stopped : nobody(asked.modelRequested, excluded);
   const rest = candidates.filter((candidate) => candidate !== first).slice(0, MAX_CANDIDATES - 1);
-  return { kind: 'open', candidates: [first, ...rest], excluded: excluded.slice(0, MAX_CANDIDATES - 1 - rest.length), costs: [] };
+  return {
+    kind: 'open',
+    candidates: [first, ...rest],
+    excluded: excluded.slice(0, MAX_CANDIDATES - 1 - rest.length),
+    costs: [],
+  };
 }
 
 /** Of a model that the key may use. What has no reason here may not be used at all, or is gone. */
@@ -77,14 +83,31 @@ export function demandsOf({ inbound, maxOutputTokens }: Pick<Resolved, 'inbound'
 }
 
 /** The model as a candidate for this call, or why it is none. It has passed `judgeModel`. */
-export function candidateOf({ config, key, asked, planner }: Pick<OpenCall, 'config' | 'key' | 'planner'> & { readonly asked: Pick<Wanted, 'inbound' | 'feature'> }, model: Model, { needs, inputTokens, maxOutputTokens }: Demands): OpenCandidate | string {
+export function candidateOf(
+  {
+    config,
+    key,
+    asked,
+    planner,
+  }: Pick<OpenCall, 'config' | 'key' | 'planner'> & { readonly asked: Pick<Wanted, 'inbound' | 'feature'> },
+  model: Model,
+  { needs, inputTokens, maxOutputTokens }: Demands,
+): OpenCandidate | string {
   for (const need of needs) if (!model.abilities.includes(need)) return `cannot do ${need}`;
-  if (inputTokens + (maxOutputTokens ?? 1) > model.contextTokens) return `its context of ${model.contextTokens} tokens is too small`;
-  if (maxOutputTokens !== undefined && maxOutputTokens > model.maxOutputTokens) return `gives at most ${model.maxOutputTokens} tokens`;
+  if (inputTokens + (maxOutputTokens ?? 1) > model.contextTokens)
+    return `its context of ${model.contextTokens} tokens is too small`;
+  if (maxOutputTokens !== undefined && maxOutputTokens > model.maxOutputTokens)
+    return `gives at most ${model.maxOutputTokens} tokens`;
   const billedPrice = billedPriceOf(key.workspace.priceBook, model, key.workspace.policy);
   if (billedPrice === undefined) return 'has no price';
-  const plan = planner.planFor(config, key, { inbound: asked.inbound, feature: asked.feature, pinned: false, candidates: [model] });
-  if (isPlanRefusal(plan)) return plan.code === 'kill_switch' ? 'switched off' : 'no provider of the chain can serve it';
+  const plan = planner.planFor(config, key, {
+    inbound: asked.inbound,
+    feature: asked.feature,
+    pinned: false,
+    candidates: [model],
+  });
+  if (isPlanRefusal(plan))
+    return plan.code === 'kill_switch' ? 'switched off' : 'no provider of the chain can serve it';
   return plan.entries[0].model === model.id ? { model, billedPrice, plan } : 'the chain answers with another model';
 }
 
@@ -92,12 +115,17 @@ function defaultOf(candidates: readonly OpenCandidate[], id: string | undefined)
   const named = id === undefined ? undefined : candidates.find(({ model }) => model.id === id);
   if (named !== undefined) return named;
   let highest = candidates[0];
-  for (const candidate of candidates) if (candidate.model.tier > (highest as OpenCandidate).model.tier) highest = candidate;
+  for (const candidate of candidates)
+    if (candidate.model.tier > (highest as OpenCandidate).model.tier) highest = candidate;
   return highest;
 }
 
 function nobody(requested: string, excluded: readonly ExcludedCandidate[]): Refusal {
   if (excluded.length === 0) return modelNotFound(requested);
   const reasons = excluded.slice(0, 8).map(({ model, why }) => `${model.id}: ${why}`);
-  return { code: 'invalid_value', param: 'model', message: `No model that this key may use can answer this request (${reasons.join('; ')}).` };
+  return {
+    code: 'invalid_value',
+    param: 'model',
+    message: `No model that this key may use can answer this request (${reasons.join('; ')}).`,
+  };
 }

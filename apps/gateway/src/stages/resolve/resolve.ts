@@ -57,7 +57,14 @@ export function createResolveStage({ clock, planner }: { clock: Clock; planner: 
         priceVersion: priceBook.version,
       };
       if (named.kind === 'open') {
-        const choice = openChoice({ config: call.config, key, asked, planner, nowMs: clock.now(), defaultModel: named.defaultModel });
+        const choice = openChoice({
+          config: call.config,
+          key,
+          asked,
+          planner,
+          nowMs: clock.now(),
+          defaultModel: named.defaultModel,
+        });
         if ('code' in choice) return choice;
         const [first] = choice.candidates;
         const counts = call.operation === 'count_tokens';
@@ -72,9 +79,18 @@ export function createResolveStage({ clock, planner }: { clock: Clock; planner: 
       }
       const billedPrice = billedPriceOf(priceBook, named.models[0], policy);
       if (billedPrice === undefined) {
-        return { code: 'price_unknown', param: 'model', message: `The model '${named.models[0].id}' has no price and this workspace does not allow unpriced calls.` };
+        return {
+          code: 'price_unknown',
+          param: 'model',
+          message: `The model '${named.models[0].id}' has no price and this workspace does not allow unpriced calls.`,
+        };
       }
-      const plan = planner.planFor(call.config, key, { inbound: asked.inbound, candidates: named.models, pinned: named.pinned, feature });
+      const plan = planner.planFor(call.config, key, {
+        inbound: asked.inbound,
+        candidates: named.models,
+        pinned: named.pinned,
+        feature,
+      });
       if (isPlanRefusal(plan)) return plan;
       call.resolved = { ...asked, candidates: named.models, billedPrice, plan, choice: named.choice };
       return undefined;
@@ -83,7 +99,8 @@ export function createResolveStage({ clock, planner }: { clock: Clock; planner: 
 }
 
 function featureKill(config: CompiledConfig, feature: string): Refusal | undefined {
-  for (const kill of config.killSwitches) if (kill.scope === 'feature' && kill.target === feature) return killRefusal(kill);
+  for (const kill of config.killSwitches)
+    if (kill.scope === 'feature' && kill.target === feature) return killRefusal(kill);
   return undefined;
 }
 
@@ -120,9 +137,17 @@ function endUserOf(operation: Operation, body: Body): string | undefined {
   return typeof user === 'string' && user !== '' ? recordedText(user, MAX_END_USER) : undefined;
 }
 
-/** The bound that the call's own dialect knows. Of OpenAI's two names a provider may know one only, so the larger counts. */
+/**
+ * The bound that the call's own dialect knows. Of OpenAI's two names a provider may know one only, so the larger
+ * counts.
+ */
 function maxOutputOf(operation: Operation, body: Body): number | undefined {
-  const bound = operation === 'messages' ? boundOf(body.max_tokens) : operation === 'responses' ? boundOf(body.max_output_tokens) : Math.max(boundOf(body.max_completion_tokens), boundOf(body.max_tokens));
+  const bound =
+    operation === 'messages'
+      ? boundOf(body.max_tokens)
+      : operation === 'responses'
+        ? boundOf(body.max_output_tokens)
+        : Math.max(boundOf(body.max_completion_tokens), boundOf(body.max_tokens));
   return bound === 0 ? undefined : bound;
 }
 

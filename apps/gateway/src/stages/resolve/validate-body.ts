@@ -15,8 +15,13 @@ export function validateBody(operation: Operation, body: Body): Refusal | undefi
 }
 
 const BY_OPERATION: Record<Operation, (body: Body) => Refusal | undefined> = {
-  chat: (body) => checkMessages(body) ?? checkInteger(body, 'n', 1, MAX_CHOICES) ?? checkInteger(body, 'max_completion_tokens', 1, MAX_OUTPUT_TOKENS),
-  messages: (body) => checkMessages(body) ?? (isAbsent(body.max_tokens) ? wrong('max_tokens', 'is required: a whole number of at least 1') : undefined),
+  chat: (body) =>
+    checkMessages(body) ??
+    checkInteger(body, 'n', 1, MAX_CHOICES) ??
+    checkInteger(body, 'max_completion_tokens', 1, MAX_OUTPUT_TOKENS),
+  messages: (body) =>
+    checkMessages(body) ??
+    (isAbsent(body.max_tokens) ? wrong('max_tokens', 'is required: a whole number of at least 1') : undefined),
   count_tokens: checkMessages,
   responses: checkInput,
   embeddings: checkInput,
@@ -37,7 +42,8 @@ function checkCommon(body: Body): Refusal | undefined {
 
 function checkModel({ model }: Body): Refusal | undefined {
   if (model === undefined) return wrong('model', "is required: the name of a model, such as 'sim-small'");
-  if (typeof model !== 'string' || model === '' || model.length > MAX_MODEL_LENGTH) return wrong('model', `must be a string of 1 to ${MAX_MODEL_LENGTH} characters`);
+  if (typeof model !== 'string' || model === '' || model.length > MAX_MODEL_LENGTH)
+    return wrong('model', `must be a string of 1 to ${MAX_MODEL_LENGTH} characters`);
   return undefined;
 }
 
@@ -48,7 +54,8 @@ function checkMessages({ messages }: Body): Refusal | undefined {
   for (let i = 0; i < messages.length; i += 1) {
     const message: unknown = messages[i];
     if (!isObject(message)) return wrong(`messages[${i}]`, 'must be an object with role and content');
-    if (typeof message.role !== 'string' || message.role === '') return wrong(`messages[${i}].role`, "must be a string such as 'user'");
+    if (typeof message.role !== 'string' || message.role === '')
+      return wrong(`messages[${i}].role`, "must be a string such as 'user'");
   }
   return undefined;
 }
@@ -61,11 +68,17 @@ function checkInput({ input }: Body): Refusal | undefined {
 
 function checkInteger(body: Body, field: string, min: number, max: number): Refusal | undefined {
   const value = body[field];
-  if (isAbsent(value) || (Number.isInteger(value) && (value as number) >= min && (value as number) <= max)) return undefined;
+  if (isAbsent(value) || (Number.isInteger(value) && (value as number) >= min && (value as number) <= max))
+    return undefined;
   return wrong(field, `must be a whole number from ${min} to ${max}`);
 }
 
-function checkType(body: Body, field: string, type: 'boolean' | 'string' | 'number', rule: string): Refusal | undefined {
+function checkType(
+  body: Body,
+  field: string,
+  type: 'boolean' | 'string' | 'number',
+  rule: string,
+): Refusal | undefined {
   const value = body[field];
   return isAbsent(value) || typeof value === type ? undefined : wrong(field, rule);
 }

@@ -7,12 +7,17 @@ import { candidateOf, demandsOf } from '../resolve/open-choice.ts';
 import type { Planner } from './planner.ts';
 
 /**
- * The model that the policy takes near the end of a money quota; undefined where the budget is not that far, the caller
- * pinned its model, the call cannot be answered by that model, or it would not be cheaper than the one that is asked for.
+ * The model that the policy takes near the end of a money quota; undefined where the budget is not that far, the
+ * caller pinned its model, the call cannot be answered by that model, or it would not be cheaper than the one that
+ * is asked for.
  *
  * @param used share of the nearest money quota that is used.
  */
-export function downgradeOf(call: Call, { clock, planner }: { clock: Clock; planner: Planner }, used: number): OpenCandidate | undefined {
+export function downgradeOf(
+  call: Call,
+  { clock, planner }: { clock: Clock; planner: Planner },
+  used: number,
+): OpenCandidate | undefined {
   const key = call.key as CompiledKey;
   const resolved = call.resolved as Resolved;
   const rule = key.workspace.policy.routing.budgetDowngrade;
@@ -24,6 +29,9 @@ export function downgradeOf(call: Call, { clock, planner }: { clock: Clock; plan
   if (typeof candidate === 'string') return undefined;
   const { inputTokens = 0, outputTokens = 0 } = call.reservation ?? {};
   // What was reserved is what the dearest one needs that would answer otherwise.
-  const cheaper = resolved.choice?.kind === 'open' || dearestCost([candidate.billedPrice], inputTokens, outputTokens) < dearestCost([resolved.billedPrice], inputTokens, outputTokens);
+  const cheaper =
+    resolved.choice?.kind === 'open' ||
+    dearestCost([candidate.billedPrice], inputTokens, outputTokens) <
+      dearestCost([resolved.billedPrice], inputTokens, outputTokens);
   return cheaper ? candidate : undefined;
 }

@@ -28,7 +28,12 @@ export function createPlanner({ adapters }: { adapters: AdapterLookup }): Planne
   function make(config: CompiledConfig, workspace: CompiledWorkspace, resolved: Wanted): KnownPlan {
     const plan = staticPlan(config, workspace, resolved, adapters);
     const { operation } = resolved.inbound;
-    return { plan, translates: !isPlanRefusal(plan) && plan.entries.some((entry) => serviceOf(adapters(entry.provider.dialect), operation) === 'translated') };
+    return {
+      plan,
+      translates:
+        !isPlanRefusal(plan) &&
+        plan.entries.some((entry) => serviceOf(adapters(entry.provider.dialect), operation) === 'translated'),
+    };
   }
 
   return {
@@ -52,8 +57,13 @@ export function createPlanner({ adapters }: { adapters: AdapterLookup }): Planne
 }
 
 function classOf(resolved: Wanted): string {
-  const models = resolved.candidates.length === 1 ? resolved.candidates[0].id : resolved.candidates.map((model) => model.id).join(',');
+  const models =
+    resolved.candidates.length === 1
+      ? resolved.candidates[0].id
+      : resolved.candidates.map((model) => model.id).join(',');
   // A pin is a model cut down to the offers that it names: two pins may share the model's id.
-  const pin = resolved.pinned ? resolved.candidates[0].offers.map((offer) => `${offer.provider}/${offer.providerModel}`).join(',') : '';
+  const pin = resolved.pinned
+    ? resolved.candidates[0].offers.map((offer) => `${offer.provider}/${offer.providerModel}`).join(',')
+    : '';
   return `${resolved.inbound.operation} ${models} ${pin} ${resolved.feature ?? ''}`;
 }

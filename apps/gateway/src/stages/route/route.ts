@@ -19,8 +19,9 @@ export interface RouteDeps {
 }
 
 /**
- * Chooses where the call goes. A call whose model was given has its plan by rule already. What depends on what is left of
- * the budget, and what is left to the learned policy, is decided here, after admission. It waits for nothing.
+ * Chooses where the call goes. A call whose model was given has its plan by rule already. What depends on what is
+ * left of the budget, and what is left to the learned policy, is decided here, after admission. It waits for
+ * nothing.
  */
 export function createRouteStage(deps: RouteDeps): Stage {
   return {
@@ -34,7 +35,8 @@ export function createRouteStage(deps: RouteDeps): Stage {
       const cheaper = downgradeOf(call, deps, used);
       if (cheaper !== undefined) downgrade(call, deps, resolved, cheaper);
       else if (resolved.choice?.kind === 'open') chooseAmong(call, deps, resolved, resolved.choice, used);
-      else if (resolved.choice !== undefined) record(call, deps, { decision: fixed(call, deps, resolved, resolved.choice.by) });
+      else if (resolved.choice !== undefined)
+        record(call, deps, { decision: fixed(call, deps, resolved, resolved.choice.by) });
       return undefined;
     },
   };
@@ -45,7 +47,9 @@ function chooseAmong(call: Call, deps: RouteDeps, resolved: Resolved, choice: Op
   const { chosen, base, threshold } = routed.decision;
   const candidate = choice.candidates.find(({ model }) => model.id === chosen) ?? choice.candidates[0];
   // Where no provider of the chosen model can answer, the one that would have been chosen without exploration may.
-  const next = choice.candidates.find(({ model }) => model.id === base && model !== candidate.model) ?? (choice.candidates[0] === candidate ? undefined : choice.candidates[0]);
+  const next =
+    choice.candidates.find(({ model }) => model.id === base && model !== candidate.model) ??
+    (choice.candidates[0] === candidate ? undefined : choice.candidates[0]);
   take(call, deps, resolved, candidate, next, 'learned', routed);
   if (threshold.budget < 0) call.downgraded = true;
 }
@@ -58,9 +62,25 @@ function downgrade(call: Call, deps: RouteDeps, resolved: Resolved, cheaper: Ope
 }
 
 /** From here on the call is as if the caller had asked for this model. */
-function take(call: Call, { planner, onDecision }: RouteDeps, resolved: Resolved, { model, billedPrice, plan: own }: OpenCandidate, next: Pick<OpenCandidate, 'model'> | undefined, source: 'learned' | 'downgrade', routed: RoutedCall | undefined): void {
+function take(
+  call: Call,
+  { planner, onDecision }: RouteDeps,
+  resolved: Resolved,
+  { model, billedPrice, plan: own }: OpenCandidate,
+  next: Pick<OpenCandidate, 'model'> | undefined,
+  source: 'learned' | 'downgrade',
+  routed: RoutedCall | undefined,
+): void {
   const candidates: Resolved['candidates'] = next === undefined || next.model === model ? [model] : [model, next.model];
-  const planned = candidates.length === 1 ? own : planner.planFor(call.config, call.key as CompiledKey, { inbound: resolved.inbound, feature: resolved.feature, pinned: false, candidates });
+  const planned =
+    candidates.length === 1
+      ? own
+      : planner.planFor(call.config, call.key as CompiledKey, {
+          inbound: resolved.inbound,
+          feature: resolved.feature,
+          pinned: false,
+          candidates,
+        });
   const plan = { ...(isPlanRefusal(planned) ? own : planned), source, decisionId: routed?.decision?.decision_id };
   call.resolved = { ...resolved, candidates, billedPrice, plan };
   call.plan = plan;
@@ -68,7 +88,11 @@ function take(call: Call, { planner, onDecision }: RouteDeps, resolved: Resolved
   if (routed?.decision !== undefined) onDecision?.(routed.decision);
 }
 
-function record(call: Call, { onDecision }: RouteDeps, routed: RoutedCall & { readonly decision: RouteDecision }): void {
+function record(
+  call: Call,
+  { onDecision }: RouteDeps,
+  routed: RoutedCall & { readonly decision: RouteDecision },
+): void {
   const resolved = call.resolved as Resolved;
   call.routed = routed;
   call.plan = { ...resolved.plan, decisionId: routed.decision.decision_id };
@@ -76,6 +100,17 @@ function record(call: Call, { onDecision }: RouteDeps, routed: RoutedCall & { re
 }
 
 /** The record of a choice that a pin or a rule made: propensity 1, left out of evaluation. */
-function fixed(call: Call, { decisionId }: RouteDeps, { candidates, feature }: Resolved, reason: 'pin' | 'rule'): RouteDecision {
-  return fixedDecision({ decisionId: decisionId(), model: candidates[0].id, costNanoUsd: call.reservation?.costNanoUsd ?? 0, reason, featureClass: feature });
+function fixed(
+  call: Call,
+  { decisionId }: RouteDeps,
+  { candidates, feature }: Resolved,
+  reason: 'pin' | 'rule',
+): RouteDecision {
+  return fixedDecision({
+    decisionId: decisionId(),
+    model: candidates[0].id,
+    costNanoUsd: call.reservation?.costNanoUsd ?? 0,
+    reason,
+    featureClass: feature,
+  });
 }

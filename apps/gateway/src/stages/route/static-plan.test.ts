@@ -6,7 +6,8 @@ import type { RawSnapshot } from '../../testing/sample-snapshot.ts';
 import { isPlanRefusal, staticPlan } from './static-plan.ts';
 
 const adapters = createAdapterRegistry().get;
-const policyOf = (raw: RawSnapshot) => (raw.plans.team as { policy: Record<string, unknown> & { routing: Record<string, unknown> } }).policy;
+const policyOf = (raw: RawSnapshot) =>
+  (raw.plans.team as { policy: Record<string, unknown> & { routing: Record<string, unknown> } }).policy;
 
 /** The places of the plan, or the refusal's code. */
 function places(change: (raw: RawSnapshot) => void, { models = ['sim-small'], pinned = false } = {}): string[] {
@@ -16,7 +17,12 @@ function places(change: (raw: RawSnapshot) => void, { models = ['sim-small'], pi
   });
   const candidates = models.map((id) => config.models.get(id)) as unknown as [Model, ...Model[]];
   const inbound = { operation: 'chat', body: {}, stream: false } as unknown as InboundCall;
-  const plan = staticPlan(config, config.workspaces.get('acme-prod') as CompiledWorkspace, { inbound, candidates, pinned, feature: undefined }, adapters);
+  const plan = staticPlan(
+    config,
+    config.workspaces.get('acme-prod') as CompiledWorkspace,
+    { inbound, candidates, pinned, feature: undefined },
+    adapters,
+  );
   return isPlanRefusal(plan) ? [plan.code] : plan.entries.map(({ provider, model }) => `${provider.id}/${model}`);
 }
 
@@ -26,8 +32,13 @@ describe('a plan by rule', () => {
   });
 
   it('tries one place once, however many candidate models lead to it', () => {
-    const chain = (raw: RawSnapshot) => void (policyOf(raw).routing.chain = [{ provider: 'primary' }, { provider: 'secondary', model: 'sim-large' }]);
-    expect(places(chain, { models: ['sim-small', 'unpriced'] })).toEqual(['primary/sim-small', 'secondary/sim-large', 'primary/unpriced']);
+    const chain = (raw: RawSnapshot) =>
+      void (policyOf(raw).routing.chain = [{ provider: 'primary' }, { provider: 'secondary', model: 'sim-large' }]);
+    expect(places(chain, { models: ['sim-small', 'unpriced'] })).toEqual([
+      'primary/sim-small',
+      'secondary/sim-large',
+      'primary/unpriced',
+    ]);
   });
 
   it('never goes past the first place for a pinned model or under a contract that forbids a fallback', () => {
@@ -36,8 +47,17 @@ describe('a plan by rule', () => {
   });
 
   it.each([
-    ['disabled', (raw: RawSnapshot) => void Object.assign(raw.providers.primary as object, { enabled: false }), 'model_not_found'],
-    ['switched off', (raw: RawSnapshot) => void (raw.killSwitches.stop = { id: 'stop', scope: 'provider', target: 'primary', message: 'Maintenance.' }), 'kill_switch'],
+    [
+      'disabled',
+      (raw: RawSnapshot) => void Object.assign(raw.providers.primary as object, { enabled: false }),
+      'model_not_found',
+    ],
+    [
+      'switched off',
+      (raw: RawSnapshot) =>
+        void (raw.killSwitches.stop = { id: 'stop', scope: 'provider', target: 'primary', message: 'Maintenance.' }),
+      'kill_switch',
+    ],
   ])('falls back to nobody under such a contract while the first place is %s', (_how, off, code) => {
     expect(places(off)).toEqual(['secondary/sim-small']);
     expect(

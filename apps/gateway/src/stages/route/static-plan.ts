@@ -1,4 +1,14 @@
-import type { AttemptPlan, Credential, Model, Operation, PlannedAttempt, Provider, ProviderAdapter, ProviderDialect, Refusal } from '@sluice/contracts';
+import type {
+  AttemptPlan,
+  Credential,
+  Model,
+  Operation,
+  PlannedAttempt,
+  Provider,
+  ProviderAdapter,
+  ProviderDialect,
+  Refusal,
+} from '@sluice/contracts';
 import type { Wanted } from '../../call.ts';
 import type { CompiledConfig, CompiledWorkspace } from '../../compiled-config.ts';
 
@@ -6,7 +16,10 @@ const DEFAULT_QUEUE_TIMEOUT_MS = 10_000;
 
 export type AdapterLookup = (dialect: ProviderDialect) => ProviderAdapter | undefined;
 
-/** How a provider serves an operation: in its own dialect, through a translation, or (counts of tokens) not at all, so that we estimate. */
+/**
+ * How a provider serves an operation: in its own dialect, through a translation, or (counts of tokens) not at all,
+ * so that we estimate.
+ */
 export type Service = 'own' | 'translated' | 'estimated';
 
 export function serviceOf(adapter: ProviderAdapter | undefined, operation: Operation): Service | undefined {
@@ -17,11 +30,17 @@ export function serviceOf(adapter: ProviderAdapter | undefined, operation: Opera
 }
 
 /**
- * The plan by rule: every candidate model, each over the policy's chain in its order, as far as the provider offers the
- * model, may be used by this workspace, serves the operation and is not switched off. Whether a call can be carried to a
- * provider of another dialect depends on the call; see `fitPlan`. Tokens are counted by who can, wherever it stands.
+ * The plan by rule: every candidate model, each over the policy's chain in its order, as far as the provider offers
+ * the model, may be used by this workspace, serves the operation and is not switched off. Whether a call can be
+ * carried to a provider of another dialect depends on the call; see `fitPlan`. Tokens are counted by who can,
+ * wherever it stands.
  */
-export function staticPlan(config: CompiledConfig, workspace: CompiledWorkspace, resolved: Wanted, adapters: AdapterLookup): AttemptPlan | Refusal {
+export function staticPlan(
+  config: CompiledConfig,
+  workspace: CompiledWorkspace,
+  resolved: Wanted,
+  adapters: AdapterLookup,
+): AttemptPlan | Refusal {
   const { policy } = workspace;
   const { operation } = resolved.inbound;
   const entries: PlannedAttempt[] = [];
@@ -43,7 +62,8 @@ export function staticPlan(config: CompiledConfig, workspace: CompiledWorkspace,
           (link.credential === undefined || credential.id === link.credential) &&
           (credential.tenants === undefined || credential.tenants.includes(workspace.tenant.id)),
       );
-      if (credentials.length === 0 || entries.some((entry) => isSamePlace(entry, provider, target.id, credentials))) continue;
+      if (credentials.length === 0 || entries.some((entry) => isSamePlace(entry, provider, target.id, credentials)))
+        continue;
       (service === 'estimated' ? estimated : entries).push({
         provider,
         model: target.id,
@@ -60,9 +80,15 @@ export function staticPlan(config: CompiledConfig, workspace: CompiledWorkspace,
   if (first === undefined) return killed(config, workspace) ?? nothingFits(resolved.candidates[0], operation);
   return {
     entries: [first, ...rest],
-    source: resolved.pinned ? 'pinned' : resolved.feature !== undefined && policy.routing.features[resolved.feature]?.model !== undefined ? 'feature' : 'static',
+    source: resolved.pinned
+      ? 'pinned'
+      : resolved.feature !== undefined && policy.routing.features[resolved.feature]?.model !== undefined
+        ? 'feature'
+        : 'static',
     decisionId: undefined,
-    priority: (resolved.feature === undefined ? undefined : policy.routing.features[resolved.feature]?.priority) ?? policy.priority,
+    priority:
+      (resolved.feature === undefined ? undefined : policy.routing.features[resolved.feature]?.priority) ??
+      policy.priority,
     maxPoolSharePercent: policy.maxPoolSharePercent,
     deadlines: policy.deadlines,
     retries: policy.retries,
@@ -77,8 +103,18 @@ export function isPlanRefusal(value: AttemptPlan | Refusal): value is Refusal {
 }
 
 /** Several candidate models may lead to one place, where the chain names the model to use there: it is tried once. */
-function isSamePlace(entry: PlannedAttempt, provider: Provider, model: string, credentials: readonly Credential[]): boolean {
-  return entry.provider === provider && entry.model === model && entry.credentials.length === credentials.length && entry.credentials.every((credential, i) => credential === credentials[i]);
+function isSamePlace(
+  entry: PlannedAttempt,
+  provider: Provider,
+  model: string,
+  credentials: readonly Credential[],
+): boolean {
+  return (
+    entry.provider === provider &&
+    entry.model === model &&
+    entry.credentials.length === credentials.length &&
+    entry.credentials.every((credential, i) => credential === credentials[i])
+  );
 }
 
 function isAllowed(config: CompiledConfig, workspace: CompiledWorkspace, provider: Provider): boolean {
@@ -89,15 +125,25 @@ function isAllowed(config: CompiledConfig, workspace: CompiledWorkspace, provide
 }
 
 function isSwitchedOff(config: CompiledConfig, provider: Provider): boolean {
-  return !provider.enabled || config.killSwitches.some((kill) => kill.scope === 'provider' && kill.target === provider.id);
+  return (
+    !provider.enabled || config.killSwitches.some((kill) => kill.scope === 'provider' && kill.target === provider.id)
+  );
 }
 
 /** Where nothing is left because a provider of the chain was switched off, the operator's own words say so. */
 function killed(config: CompiledConfig, { policy }: CompiledWorkspace): Refusal | undefined {
-  const kill = config.killSwitches.find(({ scope, target }) => scope === 'provider' && policy.routing.chain.some(({ provider }) => provider === target));
-  return kill === undefined ? undefined : { code: 'kill_switch', message: kill.message, retryAfterMs: kill.retryAfterSeconds * 1000 };
+  const kill = config.killSwitches.find(
+    ({ scope, target }) => scope === 'provider' && policy.routing.chain.some(({ provider }) => provider === target),
+  );
+  return kill === undefined
+    ? undefined
+    : { code: 'kill_switch', message: kill.message, retryAfterMs: kill.retryAfterSeconds * 1000 };
 }
 
 function nothingFits(model: Model, operation: Operation): Refusal {
-  return { code: 'model_not_found', param: 'model', message: `No provider that this workspace may use serves the model '${model.id}' for ${operation}.` };
+  return {
+    code: 'model_not_found',
+    param: 'model',
+    message: `No provider that this workspace may use serves the model '${model.id}' for ${operation}.`,
+  };
 }

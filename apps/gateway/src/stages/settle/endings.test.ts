@@ -1,7 +1,21 @@
 import { CallSettled } from '@sluice/contracts';
 import { eventually } from '@sluice/testing';
-import { chatBody, startGateway, type GatewayOptions, type GatewayUnderTest } from '../../testing/gateway-under-test.ts';
-import { CHUNK_ROLE, CHUNK_STOP, CHUNK_USAGE, contentChunk, DONE, scripts, startScriptedUpstream, type Script } from '../../testing/scripted-upstream.ts';
+import {
+  chatBody,
+  startGateway,
+  type GatewayOptions,
+  type GatewayUnderTest,
+} from '../../testing/gateway-under-test.ts';
+import {
+  CHUNK_ROLE,
+  CHUNK_STOP,
+  CHUNK_USAGE,
+  contentChunk,
+  DONE,
+  scripts,
+  startScriptedUpstream,
+  type Script,
+} from '../../testing/scripted-upstream.ts';
 import { SAMPLE_KEYS, type RawSnapshot } from '../../testing/sample-snapshot.ts';
 
 const FAST = { totalMs: 400, firstByteMs: 200, idleMs: 200 };
@@ -10,7 +24,11 @@ function policyOf(raw: RawSnapshot): Record<string, unknown> & { limits: Record<
   return (raw.plans.team as { policy: Record<string, unknown> & { limits: Record<string, unknown> } }).policy;
 }
 
-async function run(script: Script, act: (gateway: GatewayUnderTest) => Promise<unknown>, options: Partial<GatewayOptions> = {}) {
+async function run(
+  script: Script,
+  act: (gateway: GatewayUnderTest) => Promise<unknown>,
+  options: Partial<GatewayOptions> = {},
+) {
   const upstream = await startScriptedUpstream(script);
   const gateway = await startGateway({ primary: upstream.url, ...options });
   try {
@@ -27,7 +45,13 @@ async function run(script: Script, act: (gateway: GatewayUnderTest) => Promise<u
 const read = async (gateway: GatewayUnderTest, body: object = {}) => (await gateway.chat(body)).text();
 
 const post = async (gateway: GatewayUnderTest, path: string, body: object) =>
-  (await fetch(`${gateway.url}${path}`, { method: 'POST', headers: { authorization: `Bearer ${SAMPLE_KEYS.acme}`, 'content-type': 'application/json' }, body: chatBody(body) })).text();
+  (
+    await fetch(`${gateway.url}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${SAMPLE_KEYS.acme}`, 'content-type': 'application/json' },
+      body: chatBody(body),
+    })
+  ).text();
 
 /** Closes the connection once the stream's first bytes are here, or after `afterMs` without any. */
 async function leave(gateway: GatewayUnderTest, body: object, afterMs: number): Promise<void> {
@@ -71,26 +95,123 @@ const stream = { stream: true };
 
 const ENDINGS: readonly Ending[] = [
   { name: 'a whole answer', script: scripts.whole, act: read, outcome: 'ok' },
-  { name: 'a whole stream', script: scripts.stream(CHUNK_ROLE, contentChunk('Hi'), CHUNK_STOP, CHUNK_USAGE, DONE), act: (g) => read(g, stream), outcome: 'ok' },
+  {
+    name: 'a whole stream',
+    script: scripts.stream(CHUNK_ROLE, contentChunk('Hi'), CHUNK_STOP, CHUNK_USAGE, DONE),
+    act: (g) => read(g, stream),
+    outcome: 'ok',
+  },
   { name: 'an error status of the provider', script: scripts.status(500), act: read, outcome: 'upstream_error' },
   { name: 'a rate limit of the provider', script: scripts.status(429), act: read, outcome: 'upstream_error' },
-  { name: "a refusal of the caller's request by the provider", script: scripts.status(400), act: read, outcome: 'client_error' },
+  {
+    name: "a refusal of the caller's request by the provider",
+    script: scripts.status(400),
+    act: read,
+    outcome: 'client_error',
+  },
   { name: 'a connection that the provider resets', script: scripts.reset, act: read, outcome: 'upstream_error' },
-  { name: 'an answer that cannot be read', script: (response) => response.writeHead(200).end('nonsense'), act: read, outcome: 'upstream_error' },
+  {
+    name: 'an answer that cannot be read',
+    script: (response) => response.writeHead(200).end('nonsense'),
+    act: read,
+    outcome: 'upstream_error',
+  },
   { name: 'a provider that never answers', script: scripts.hang, act: read, outcome: 'timeout', options: deadlines },
-  { name: 'a stream that is cut after content', script: scripts.streamThenCut(CHUNK_ROLE, contentChunk('Hi')), act: (g) => read(g, stream), outcome: 'upstream_error' },
-  { name: 'a stream that falls silent after content', script: scripts.streamThenHang(CHUNK_ROLE, contentChunk('Hi')), act: (g) => read(g, stream), outcome: 'timeout', options: deadlines },
-  { name: 'a client that leaves before the head of the answer', script: scripts.hang, act: leaveOnceSent, outcome: 'cancelled' },
-  { name: 'a client that leaves after the head, before content', script: scripts.streamThenHang(CHUNK_ROLE), act: (g) => leave(g, stream, 60), outcome: 'cancelled' },
-  { name: 'a client that leaves after content', script: scripts.streamThenHang(CHUNK_ROLE, contentChunk('Hi')), act: (g) => leave(g, stream, 1_000), outcome: 'cancelled' },
-  { name: "the caller's own deadline", script: scripts.hang, act: (g) => g.chat({}, { headers: { 'x-sluice-timeout-ms': '60' } }), outcome: 'cancelled' },
-  { name: 'a start that cannot be recorded', script: scripts.whole, act: read, outcome: 'shed', options: fail('started') },
-  { name: 'an end that cannot be recorded', script: scripts.whole, act: read, outcome: 'shed', options: fail('settled') },
-  { name: 'a stream whose end cannot be recorded', script: scripts.stream(CHUNK_ROLE, contentChunk('Hi'), DONE), act: (g) => read(g, stream), outcome: 'shed', options: fail('settled') },
-  { name: 'a model that no provider serves', script: scripts.whole, act: read, outcome: 'client_error', options: { change: (raw) => void Object.assign(raw.providers.primary as object, { enabled: false }) } },
-  { name: 'a message request with a number of choices below zero', script: scripts.status(400), act: (g) => post(g, '/v1/messages', { max_tokens: 9, n: -3 }), outcome: 'client_error', options: { change: (raw) => void Object.assign(raw.providers.primary as object, { dialect: 'anthropic' }) } },
-  { name: 'a count beyond all sense', script: (response) => response.writeHead(200).end('{"choices":[],"usage":{"prompt_tokens":9007199254740991,"completion_tokens":1}}'), act: read, outcome: 'ok' },
-  { name: 'a store that fails while a call leaves the queue', script: scripts.whole, act: (g) => Promise.all([read(g), read(g)]), outcome: 'internal_error', options: { wrapLimits: (limits) => ({ ...limits, leaveQueue: async (lease) => { await limits.leaveQueue(lease); throw new Error('the store is gone'); } }), change: oneSlot } },
+  {
+    name: 'a stream that is cut after content',
+    script: scripts.streamThenCut(CHUNK_ROLE, contentChunk('Hi')),
+    act: (g) => read(g, stream),
+    outcome: 'upstream_error',
+  },
+  {
+    name: 'a stream that falls silent after content',
+    script: scripts.streamThenHang(CHUNK_ROLE, contentChunk('Hi')),
+    act: (g) => read(g, stream),
+    outcome: 'timeout',
+    options: deadlines,
+  },
+  {
+    name: 'a client that leaves before the head of the answer',
+    script: scripts.hang,
+    act: leaveOnceSent,
+    outcome: 'cancelled',
+  },
+  {
+    name: 'a client that leaves after the head, before content',
+    script: scripts.streamThenHang(CHUNK_ROLE),
+    act: (g) => leave(g, stream, 60),
+    outcome: 'cancelled',
+  },
+  {
+    name: 'a client that leaves after content',
+    script: scripts.streamThenHang(CHUNK_ROLE, contentChunk('Hi')),
+    act: (g) => leave(g, stream, 1_000),
+    outcome: 'cancelled',
+  },
+  {
+    name: "the caller's own deadline",
+    script: scripts.hang,
+    act: (g) => g.chat({}, { headers: { 'x-sluice-timeout-ms': '60' } }),
+    outcome: 'cancelled',
+  },
+  {
+    name: 'a start that cannot be recorded',
+    script: scripts.whole,
+    act: read,
+    outcome: 'shed',
+    options: fail('started'),
+  },
+  {
+    name: 'an end that cannot be recorded',
+    script: scripts.whole,
+    act: read,
+    outcome: 'shed',
+    options: fail('settled'),
+  },
+  {
+    name: 'a stream whose end cannot be recorded',
+    script: scripts.stream(CHUNK_ROLE, contentChunk('Hi'), DONE),
+    act: (g) => read(g, stream),
+    outcome: 'shed',
+    options: fail('settled'),
+  },
+  {
+    name: 'a model that no provider serves',
+    script: scripts.whole,
+    act: read,
+    outcome: 'client_error',
+    options: { change: (raw) => void Object.assign(raw.providers.primary as object, { enabled: false }) },
+  },
+  {
+    name: 'a message request with a number of choices below zero',
+    script: scripts.status(400),
+    act: (g) => post(g, '/v1/messages', { max_tokens: 9, n: -3 }),
+    outcome: 'client_error',
+    options: { change: (raw) => void Object.assign(raw.providers.primary as object, { dialect: 'anthropic' }) },
+  },
+  {
+    name: 'a count beyond all sense',
+    script: (response) =>
+      response.writeHead(200).end('{"choices":[],"usage":{"prompt_tokens":9007199254740991,"completion_tokens":1}}'),
+    act: read,
+    outcome: 'ok',
+  },
+  {
+    name: 'a store that fails while a call leaves the queue',
+    script: scripts.whole,
+    act: (g) => Promise.all([read(g), read(g)]),
+    outcome: 'internal_error',
+    options: {
+      wrapLimits: (limits) => ({
+        ...limits,
+        leaveQueue: async (lease) => {
+          await limits.leaveQueue(lease);
+          throw new Error('the store is gone');
+        },
+      }),
+      change: oneSlot,
+    },
+  },
 ];
 
 function oneSlot(raw: RawSnapshot): void {
@@ -98,21 +219,27 @@ function oneSlot(raw: RawSnapshot): void {
 }
 
 describe('after every kind of ending', () => {
-  it.each(ENDINGS)('$name: slot, place and reservation are given back, once', async ({ script, act, outcome, options }) => {
-    const { gateway, view, slots, beating } = await run(script, act, options);
-    expect(gateway.ends[0]?.outcome).toBe(outcome);
-    expect(slots).toBe(0);
-    expect(beating).toBe(0);
-    expect(view).toMatchObject({ inFlight: 0, queued: 0 });
-    expect(gateway.settlements).toHaveLength(gateway.calls.filter((call) => call.lease !== undefined).length);
-    expect(gateway.settled.length).toBeLessThanOrEqual(gateway.started.length);
-    expect(new Set(gateway.settled.map((event) => event.request_id)).size).toBe(gateway.settled.length);
-    // What the ledger cannot read is billed to nobody, and the outbox waits for it for ever.
-    for (const event of gateway.settled) expect(CallSettled.safeParse({ ...event, gateway_id: 'gw-1', epoch: 1, sequence: 1 }).error).toBeUndefined();
-  });
+  it.each(ENDINGS)(
+    '$name: slot, place and reservation are given back, once',
+    async ({ script, act, outcome, options }) => {
+      const { gateway, view, slots, beating } = await run(script, act, options);
+      expect(gateway.ends[0]?.outcome).toBe(outcome);
+      expect(slots).toBe(0);
+      expect(beating).toBe(0);
+      expect(view).toMatchObject({ inFlight: 0, queued: 0 });
+      expect(gateway.settlements).toHaveLength(gateway.calls.filter((call) => call.lease !== undefined).length);
+      expect(gateway.settled.length).toBeLessThanOrEqual(gateway.started.length);
+      expect(new Set(gateway.settled.map((event) => event.request_id)).size).toBe(gateway.settled.length);
+      // What the ledger cannot read is billed to nobody, and the outbox waits for it for ever.
+      for (const event of gateway.settled)
+        expect(CallSettled.safeParse({ ...event, gateway_id: 'gw-1', epoch: 1, sequence: 1 }).error).toBeUndefined();
+    },
+  );
 
   it('a word of the provider for the end that no ledger could store is recorded in a form that it can', async () => {
-    const body = JSON.stringify({ choices: [{ index: 0, message: { content: 'Hi' }, finish_reason: `a\u0000b\ud83d${'x'.repeat(300_000)}` }] });
+    const body = JSON.stringify({
+      choices: [{ index: 0, message: { content: 'Hi' }, finish_reason: `a\u0000b\ud83d${'x'.repeat(300_000)}` }],
+    });
     const { gateway } = await run((response) => response.writeHead(200).end(body), read);
     expect(gateway.settled[0]?.finish_reason).toBe(`a\ufffdb\ufffd${'x'.repeat(96)}`);
   });
@@ -164,11 +291,17 @@ describe('what goes back', () => {
     change: (raw: RawSnapshot) => {
       policyOf(raw).limits.requests = { perMinute: 1, burst: 5 };
       policyOf(raw).limits.tokens = { perMinute: 60_000 };
-      policyOf(raw).limits.quotas = [{ id: 'day', meter: 'total_tokens', limit: 1_000_000, mode: 'hard', span: { kind: 'calendar', period: 'day' } }];
+      policyOf(raw).limits.quotas = [
+        { id: 'day', meter: 'total_tokens', limit: 1_000_000, mode: 'hard', span: { kind: 'calendar', period: 'day' } },
+      ];
       policyOf(raw).deadlines = FAST;
     },
   };
-  const left = async (script: Script, act: (gateway: GatewayUnderTest) => Promise<unknown>, more: Partial<GatewayOptions> = {}) => {
+  const left = async (
+    script: Script,
+    act: (gateway: GatewayUnderTest) => Promise<unknown>,
+    more: Partial<GatewayOptions> = {},
+  ) => {
     const { view } = await run(script, act, { ...limited, ...more });
     return { requests: view.requests?.remaining, used: view.quotas[0]?.used };
   };

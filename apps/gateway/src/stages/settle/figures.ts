@@ -1,4 +1,11 @@
-import { ERROR_CATALOGUE, priceUsage, zeroUsage, type CallAttempt, type Outcome, type TokenUsage } from '@sluice/contracts';
+import {
+  ERROR_CATALOGUE,
+  priceUsage,
+  zeroUsage,
+  type CallAttempt,
+  type Outcome,
+  type TokenUsage,
+} from '@sluice/contracts';
 import type { Call, CallFigures, Resolved } from '../../call.ts';
 import { estimatedInput } from '../../metering/estimated-input.ts';
 import { finalUsage, type SeenAnswer } from '../../metering/final-usage.ts';
@@ -35,11 +42,21 @@ function exactFigures(call: Call): CallFigures {
   const seen: SeenAnswer =
     answer.kind === 'whole'
       ? { usage: answer.parsed.usage, outputChars: answer.parsed.outputChars, ended: true, finished: true }
-      : { usage: answer.reader.usage, outputChars: answer.reader.outputChars, ended: answer.reader.ended, finished: answer.reader.finishReason !== undefined };
+      : {
+          usage: answer.reader.usage,
+          outputChars: answer.reader.outputChars,
+          ended: answer.reader.ended,
+          finished: answer.reader.finishReason !== undefined,
+        };
   const attempt = call.attempts[answer.attemptIndex] as CallAttempt;
   if (!seen.ended) {
     const fault = answer.kind === 'stream' ? answer.fault : undefined;
-    attempt.outcome = fault !== undefined ? OUTCOME_OF_FAULT[fault.kind] : call.cancel.reason !== undefined || call.stoppedByQuota ? 'cancelled' : 'truncated';
+    attempt.outcome =
+      fault !== undefined
+        ? OUTCOME_OF_FAULT[fault.kind]
+        : call.cancel.reason !== undefined || call.stoppedByQuota
+          ? 'cancelled'
+          : 'truncated';
   }
   const final = finalUsage(seen, seen.usage === undefined ? inputOf(call) : 0);
   // Where nothing was generated nothing is billed, but what the provider counted is our cost all the same.
@@ -70,12 +87,21 @@ function finishReasonOf(answer: OpenAnswer): string | undefined {
 /** The input of a call that nobody counted. */
 function inputOf({ reservation, forgottenTextTokens, resolved }: Call): number {
   const expected = reservation?.inputTokens ?? 0;
-  return forgottenTextTokens === undefined ? estimatedInput(expected, (resolved as Resolved).inbound.body) : Math.max(expected, forgottenTextTokens);
+  return forgottenTextTokens === undefined
+    ? estimatedInput(expected, (resolved as Resolved).inbound.body)
+    : Math.max(expected, forgottenTextTokens);
 }
 
-/** The figures of a call whose own cannot be computed (a provider's count beyond all sense): what was expected of it. */
+/**
+ * The figures of a call whose own cannot be computed (a provider's count beyond all sense): what was expected of
+ * it.
+ */
 function estimatedFigures(call: Call): CallFigures {
-  const usage: TokenUsage = { ...zeroUsage(), input: call.reservation?.inputTokens ?? 0, output: call.reservation?.outputTokens ?? 0 };
+  const usage: TokenUsage = {
+    ...zeroUsage(),
+    input: call.reservation?.inputTokens ?? 0,
+    output: call.reservation?.outputTokens ?? 0,
+  };
   return {
     outcome: outcomeOf(call),
     abortCase: call.refusal === undefined ? 'complete' : 'partial',

@@ -2,8 +2,9 @@ import type { Call } from '../../call.ts';
 import type { UnreadAnswers } from './unread-answers.ts';
 
 /**
- * Sends the last bytes and waits until they have left, so that slots are not free before; but not for ever: a client that
- * stops reading, or nearly, is cut and holds nothing. So is one of a tenant whose clients keep too much unread.
+ * Sends the last bytes and waits until they have left, so that slots are not free before; but not for ever: a
+ * client that stops reading, or nearly, is cut and holds nothing. So is one of a tenant whose clients keep too much
+ * unread.
  *
  * @param last what is sent, after what was sent before.
  * @param heldBytes what of `last` counts against its tenant's memory for whole answers.

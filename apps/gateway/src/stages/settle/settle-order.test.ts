@@ -1,12 +1,30 @@
 import { connect } from 'node:net';
 import { eventually } from '@sluice/testing';
-import { chatBody, startGateway, type GatewayOptions, type GatewayUnderTest } from '../../testing/gateway-under-test.ts';
+import {
+  chatBody,
+  startGateway,
+  type GatewayOptions,
+  type GatewayUnderTest,
+} from '../../testing/gateway-under-test.ts';
 import { SAMPLE_KEYS } from '../../testing/sample-snapshot.ts';
-import { CHUNK_ROLE, CHUNK_STOP, CHUNK_USAGE, contentChunk, DONE, scripts, startScriptedUpstream, type Script } from '../../testing/scripted-upstream.ts';
+import {
+  CHUNK_ROLE,
+  CHUNK_STOP,
+  CHUNK_USAGE,
+  contentChunk,
+  DONE,
+  scripts,
+  startScriptedUpstream,
+  type Script,
+} from '../../testing/scripted-upstream.ts';
 
 const STREAM = [CHUNK_ROLE, contentChunk('Hello'), contentChunk(' there'), CHUNK_STOP, CHUNK_USAGE, DONE] as const;
 
-async function withGateway<T>(script: Script, act: (gateway: GatewayUnderTest) => Promise<T>, options: Partial<GatewayOptions> = {}): Promise<T> {
+async function withGateway<T>(
+  script: Script,
+  act: (gateway: GatewayUnderTest) => Promise<T>,
+  options: Partial<GatewayOptions> = {},
+): Promise<T> {
   const upstream = await startScriptedUpstream(script);
   const gateway = await startGateway({ primary: upstream.url, ...options });
   try {
@@ -36,7 +54,8 @@ describe('the order of the settle contract', () => {
         let text = '';
         const answer = await gateway.chat({ stream: true });
         const reading = (async () => {
-          for await (const chunk of answer.body as unknown as AsyncIterable<Uint8Array>) text += Buffer.from(chunk).toString();
+          for await (const chunk of answer.body as unknown as AsyncIterable<Uint8Array>)
+            text += Buffer.from(chunk).toString();
           gateway.events.push('client has the end');
         })();
         await eventually(() => expect(text).toContain('Hello'));
@@ -47,7 +66,12 @@ describe('the order of the settle contract', () => {
         await reading;
         await eventually(() => expect(gateway.ends).toHaveLength(1));
         expect(text).toContain('[DONE]');
-        expect(gateway.events.filter((event) => event !== 'client has the end')).toEqual(['started', 'settled', 'lease settled', 'reported']);
+        expect(gateway.events.filter((event) => event !== 'client has the end')).toEqual([
+          'started',
+          'settled',
+          'lease settled',
+          'reported',
+        ]);
         expect(gateway.events.indexOf('client has the end')).toBeGreaterThan(gateway.events.indexOf('settled'));
       },
       { beforeAppend: (what) => (what === 'settled' ? opened : undefined) },
@@ -113,7 +137,10 @@ describe('the order of the settle contract', () => {
     const beforeAppend = (what: string): void => {
       if (what === 'settled' && full) throw new Error('the disk is full');
     };
-    for (const { script, stream } of [{ script: scripts.whole, stream: false }, { script: scripts.stream(...STREAM), stream: true }]) {
+    for (const { script, stream } of [
+      { script: scripts.whole, stream: false },
+      { script: scripts.stream(...STREAM), stream: true },
+    ]) {
       full = true;
       await withGateway(
         script,
@@ -128,15 +155,36 @@ describe('the order of the settle contract', () => {
           await gateway.late.retry();
           expect(gateway.settled).toHaveLength(1);
           const [event] = gateway.settled;
-          expect(event).toMatchObject({ outcome: 'interrupted', error_code: 'metering_full', request_id: gateway.started[0]?.request_id });
+          expect(event).toMatchObject({
+            outcome: 'interrupted',
+            error_code: 'metering_full',
+            request_id: gateway.started[0]?.request_id,
+          });
           // The provider's count stays in the attempt, whatever is billed.
           expect(event?.attempts[0]?.usage).toMatchObject({ input: 5, output: 7 });
           if (stream) expect(event?.billed_nanousd).toBeGreaterThan(0);
-          else expect(event).toMatchObject({ abort_case: 'no_bytes', billed_nanousd: 0, usage: { input: 0, output: 0 } });
+          else
+            expect(event).toMatchObject({ abort_case: 'no_bytes', billed_nanousd: 0, usage: { input: 0, output: 0 } });
           expect(quota()).toBe(stream ? 12 : 0);
           expect(gateway.view().inFlight).toBe(0);
         },
-        { beforeAppend, change: (raw) => void Object.assign(raw.tenants['acme'] as object, { limits: { quotas: [{ id: 'month', meter: 'total_tokens', span: { kind: 'calendar', period: 'month' }, limit: 1e9, mode: 'hard' }] } }) },
+        {
+          beforeAppend,
+          change: (raw) =>
+            void Object.assign(raw.tenants['acme'] as object, {
+              limits: {
+                quotas: [
+                  {
+                    id: 'month',
+                    meter: 'total_tokens',
+                    span: { kind: 'calendar', period: 'month' },
+                    limit: 1e9,
+                    mode: 'hard',
+                  },
+                ],
+              },
+            }),
+        },
       );
     }
   });
@@ -154,7 +202,11 @@ describe('the order of the settle contract', () => {
         await asking;
         open();
         await eventually(() => expect(gateway.ends).toHaveLength(1));
-        expect(gateway.settled[0]).toMatchObject({ outcome: 'ok', abort_case: 'complete', usage: { input: 5, output: 7 } });
+        expect(gateway.settled[0]).toMatchObject({
+          outcome: 'ok',
+          abort_case: 'complete',
+          usage: { input: 5, output: 7 },
+        });
         expect(gateway.view().inFlight).toBe(0);
       },
       { beforeAppend: (what) => (what === 'settled' ? opened : undefined) },
@@ -183,7 +235,9 @@ describe('a client that never reads', () => {
     const socket = connect(port, '127.0.0.1');
     socket.on('error', () => undefined);
     socket.pause();
-    socket.write(`POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
+    socket.write(
+      `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    );
     return socket;
   }
 
@@ -226,9 +280,12 @@ describe('a client that never reads', () => {
     );
   }, 20_000);
 
-  it('of many large whole answers is cut beyond its tenant\'s memory for them, billed, and costs no other tenant an answer', async () => {
+  it("of many large whole answers is cut beyond its tenant's memory for them, billed, and costs no other tenant an answer", async () => {
     const MB = 1024 * 1024;
-    const answer = JSON.stringify({ choices: [{ message: { content: 'x'.repeat(24 * MB) } }], usage: { prompt_tokens: 5, completion_tokens: 7 } });
+    const answer = JSON.stringify({
+      choices: [{ message: { content: 'x'.repeat(24 * MB) } }],
+      usage: { prompt_tokens: 5, completion_tokens: 7 },
+    });
     await withGateway(
       (response) => response.writeHead(200, { 'content-type': 'application/json' }).end(answer),
       async (gateway) => {
@@ -237,8 +294,16 @@ describe('a client that never reads', () => {
           sockets.push(ask(gateway.port, {}));
           await eventually(() => expect(gateway.settled).toHaveLength(1 + i), { timeoutMs: 10_000 });
         }
-        await eventually(() => expect(gateway.calls.map(({ key, cutFor }) => [key?.workspace.tenant.id, cutFor])).toEqual([['acme', 'tenant_unread']]), { timeoutMs: 10_000 });
-        expect(gateway.ends.map(({ outcome, figures }) => [outcome, (figures?.billedNanoUsd ?? 0) > 0])).toEqual([['ok', true]]);
+        await eventually(
+          () =>
+            expect(gateway.calls.map(({ key, cutFor }) => [key?.workspace.tenant.id, cutFor])).toEqual([
+              ['acme', 'tenant_unread'],
+            ]),
+          { timeoutMs: 10_000 },
+        );
+        expect(gateway.ends.map(({ outcome, figures }) => [outcome, (figures?.billedNanoUsd ?? 0) > 0])).toEqual([
+          ['ok', true],
+        ]);
         expect(gateway.view().inFlight).toBe(1);
         for (const socket of sockets) socket.destroy();
       },
@@ -259,7 +324,12 @@ describe('a client that never reads', () => {
       },
       {
         unread: { stallMs: 100 },
-        change: (raw) => void ((raw.plans.team as { policy: Record<string, unknown> }).policy.deadlines = { firstByteMs: 500, idleMs: 9_000, totalMs: 500 }),
+        change: (raw) =>
+          void ((raw.plans.team as { policy: Record<string, unknown> }).policy.deadlines = {
+            firstByteMs: 500,
+            idleMs: 9_000,
+            totalMs: 500,
+          }),
       },
     );
   }, 15_000);

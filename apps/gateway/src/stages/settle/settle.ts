@@ -60,8 +60,18 @@ interface StepDeps extends SettleDeps {
   readonly unreadAnswers: UnreadAnswers;
 }
 
-/** What follows the record, in the order of the settle contract. A list made once: calls add no functions of their own. */
-const STEPS: readonly ((call: Call, deps: StepDeps, ending: Ending) => MaybePromise<void>)[] = [sendLast, release, giveVerdict, trueUpAccount, learn, report];
+/**
+ * What follows the record, in the order of the settle contract. A list made once: calls add no functions of their
+ * own.
+ */
+const STEPS: readonly ((call: Call, deps: StepDeps, ending: Ending) => MaybePromise<void>)[] = [
+  sendLast,
+  release,
+  giveVerdict,
+  trueUpAccount,
+  learn,
+  report,
+];
 
 /**
  * Ends every call, once, in the order of the settle contract: figures → record on disk → last byte → lease → report. It
@@ -87,7 +97,8 @@ export function createSettleStage(given: SettleDeps): Stage {
         deps.recordLater({ event: withheldEvent(call, deps, figures as CallFigures), scope: call.key?.scope });
       }
       // A key in another workspace's place is answered as one that does not exist, so without its limits.
-      if (call.view === undefined && call.key !== undefined && call.refusal?.code !== 'unauthenticated') await lookAtLimits(call, call.key, deps.limits).catch(note);
+      if (call.view === undefined && call.key !== undefined && call.refusal?.code !== 'unauthenticated')
+        await lookAtLimits(call, call.key, deps.limits).catch(note);
       const outcome = figures === undefined || recorded instanceof Error ? outcomeOf(call) : figures.outcome;
       const status = statusOf(call);
       const ending: Ending = { figures, recorded, outcome, status };
@@ -111,7 +122,10 @@ async function lookAtLimits(call: Call, key: CompiledKey, limits: LimitStore): P
   call.view = await limits.view(key.scope);
 }
 
-/** The record's place in the outbox (undefined where calls are served without one, by setting), or why it could not be made; without it the answer's last byte is not sent. */
+/**
+ * The record's place in the outbox (undefined where calls are served without one, by setting), or why it could not
+ * be made; without it the answer's last byte is not sent.
+ */
 async function record(call: Call, deps: SettleDeps, figures: CallFigures): Promise<EventOrigin | undefined | Error> {
   try {
     return await deps.outbox.appendSettled(settledEvent(call, figures, statusOf(call), call.refusal?.code, deps.clock));
@@ -121,16 +135,23 @@ async function record(call: Call, deps: SettleDeps, figures: CallFigures): Promi
 }
 
 /**
- * What is recorded later of a call that could not be recorded at its end, and whose last byte was withheld for that: it was
- * interrupted. A whole answer that was not sent is not billed; of a stream what was sent is.
+ * What is recorded later of a call that could not be recorded at its end, and whose last byte was withheld for
+ * that: it was interrupted. A whole answer that was not sent is not billed; of a stream what was sent is.
  */
 function withheldEvent(call: Call, { clock }: SettleDeps, figures: CallFigures): UnplacedSettled {
   const sent = call.response.committed;
-  const withheld: CallFigures = { ...figures, outcome: 'interrupted', ...(sent ? {} : { abortCase: 'no_bytes', usage: zeroUsage(), billedNanoUsd: 0 }) };
+  const withheld: CallFigures = {
+    ...figures,
+    outcome: 'interrupted',
+    ...(sent ? {} : { abortCase: 'no_bytes', usage: zeroUsage(), billedNanoUsd: 0 }),
+  };
   return settledEvent(call, withheld, statusOf(call), 'metering_full', clock);
 }
 
-/** Everything goes back when nothing was used, or nothing is recorded; else quotas and buckets are trued up. A second release changes nothing. */
+/**
+ * Everything goes back when nothing was used, or nothing is recorded; else quotas and buckets are trued up. A
+ * second release changes nothing.
+ */
 function release(call: Call, { limits, onCounted }: SettleDeps, { figures, recorded }: Ending): MaybePromise<void> {
   if (recorded instanceof Error) return letGo(call, limits, undefined, undefined);
   const released = letGo(call, limits, figures, recorded);
@@ -139,10 +160,20 @@ function release(call: Call, { limits, onCounted }: SettleDeps, { figures, recor
   onCounted(recorded);
 }
 
-function letGo(call: Call, limits: LimitStore, figures: CallFigures | undefined, origin: EventOrigin | undefined): MaybePromise<void> {
+function letGo(
+  call: Call,
+  limits: LimitStore,
+  figures: CallFigures | undefined,
+  origin: EventOrigin | undefined,
+): MaybePromise<void> {
   if (call.lease === undefined) return;
   const unused = figures === undefined || (call.answer === undefined && !usedProvider(call));
-  const settled = limits.settle(call.lease, unused ? { kind: 'unused', origin } : { kind: 'used', usage: figures.usage, costNanoUsd: figures.billedNanoUsd, origin });
+  const settled = limits.settle(
+    call.lease,
+    unused
+      ? { kind: 'unused', origin }
+      : { kind: 'used', usage: figures.usage, costNanoUsd: figures.billedNanoUsd, origin },
+  );
   if (settled instanceof Promise) return settled.then(() => undefined);
 }
 
@@ -169,11 +200,18 @@ function sendLast(call: Call, { clock, unreadAnswers }: StepDeps, { figures }: E
   if (answer?.kind === 'whole') {
     setAnswerHeaders(call);
     if (figures !== undefined) response.setHeader(HEADER.costNanoUsd, String(figures.billedNanoUsd));
-    response.commit(answer.status, { stream: false, contentType: answer.contentType, contentLength: answer.body.length });
+    response.commit(answer.status, {
+      stream: false,
+      contentType: answer.contentType,
+      contentLength: answer.body.length,
+    });
     return finishOrCut(call, answer.body, unreadAnswers, answer.body.length);
   }
   const wantsEvent = call.request.headers[HEADER.usageEvent] === 'true';
-  const tail = call.tail !== undefined && wantsEvent && figures !== undefined ? tailWithUsage(call, call.tail, figures, clock.monotonic() - call.timing.startedAt) : call.tail;
+  const tail =
+    call.tail !== undefined && wantsEvent && figures !== undefined
+      ? tailWithUsage(call, call.tail, figures, clock.monotonic() - call.timing.startedAt)
+      : call.tail;
   return finishOrCut(call, tail, unreadAnswers);
 }
 
@@ -194,7 +232,11 @@ function sendRefusal(call: Call, refusal: Refusal, unread: UnreadAnswers): Maybe
     response.commit(status, { stream: false, contentType, contentLength: body.length });
     return finishOrCut(call, body, unread, body.length);
   }
-  response.commit(rendered.status, { stream: false, contentType: 'application/json', contentLength: rendered.body.length });
+  response.commit(rendered.status, {
+    stream: false,
+    contentType: 'application/json',
+    contentLength: rendered.body.length,
+  });
   return finishOrCut(call, rendered.body, unread);
 }
 
@@ -204,23 +246,27 @@ function giveVerdict(call: Call): void {
   if (verdict === undefined) return;
   call.verdict = undefined;
   const fault = answer?.kind === 'stream' ? answer.fault : undefined;
-  // Told within the answer, where it has no status of its own: the next call hears whether it is the rate or the account.
+  // Told within the answer, where it has no status of its own: the next call hears whether it is the rate or the
+  // account.
   if (fault?.kind === 'rate_limited' || fault?.kind === 'account') call.account?.rateLimited(fault.retryAfterMs);
   if (answer?.kind !== 'stream' || answer.reader.ended) verdict.succeed();
-  else if (fault !== undefined && countsAgainst(fault, (call.plan as AttemptPlan).deadlines, answer.attempt.provider)) verdict.fail();
+  else if (fault !== undefined && countsAgainst(fault, (call.plan as AttemptPlan).deadlines, answer.attempt.provider))
+    verdict.fail();
   else verdict.ignore();
 }
 
 /** The account's rate is counted by what the answer used; of one without an answer, what was expected stays counted. */
 function trueUpAccount(call: Call, _deps: SettleDeps, { figures }: Ending): void {
-  if (call.rateUse !== undefined && figures !== undefined && call.answer !== undefined) call.rateUse.trueUp(totalTokens(figures.usage));
+  if (call.rateUse !== undefined && figures !== undefined && call.answer !== undefined)
+    call.rateUse.trueUp(totalTokens(figures.usage));
 }
 
 function learn(call: Call, { estimator }: SettleDeps, { figures }: Ending): void {
   // A count of tokens generates nothing: it would teach that answers are empty.
   if (figures?.usageSource !== 'provider' || call.operation === 'count_tokens') return;
   const { answer } = call;
-  const outputChars = answer === undefined ? 0 : answer.kind === 'whole' ? answer.parsed.outputChars : answer.reader.outputChars;
+  const outputChars =
+    answer === undefined ? 0 : answer.kind === 'whole' ? answer.parsed.outputChars : answer.reader.outputChars;
   estimator.observe(shapeOf(call.key as CompiledKey, call.resolved as Resolved), figures.usage, outputChars);
 }
 

@@ -1,6 +1,12 @@
 import { createUnreadAnswers, type UnreadBounds } from './unread-answers.ts';
 
-const BOUNDS: UnreadBounds = { tenantBytes: 1_000, processBytes: 2_400, floorBytes: 100, promptMs: 10_000, stallMs: 30_000 };
+const BOUNDS: UnreadBounds = {
+  tenantBytes: 1_000,
+  processBytes: 2_400,
+  floorBytes: 100,
+  promptMs: 10_000,
+  stallMs: 30_000,
+};
 
 function setUp(bounds: Partial<UnreadBounds> = {}) {
   const unread = createUnreadAnswers({ ...BOUNDS, ...bounds });

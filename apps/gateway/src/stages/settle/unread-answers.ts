@@ -8,14 +8,23 @@ export interface UnreadBounds {
   readonly processBytes: number;
   /** No tenant's fair share is less. */
   readonly floorBytes: number;
-  /** A client that has taken the rest within this long at its pace is spared while its tenant is not far over its bound. */
+  /**
+   * A client that has taken the rest within this long at its pace is spared while its tenant is not far over its
+   * bound.
+   */
   readonly promptMs: number;
   /** Over how long a client must keep the minimum rate while bytes wait for it. */
   readonly stallMs: number;
 }
 
 const MB = 1024 * 1024;
-const DEFAULTS: UnreadBounds = { tenantBytes: 64 * MB, processBytes: 256 * MB, floorBytes: MB, promptMs: 10_000, stallMs: 30_000 };
+const DEFAULTS: UnreadBounds = {
+  tenantBytes: 64 * MB,
+  processBytes: 256 * MB,
+  floorBytes: MB,
+  promptMs: 10_000,
+  stallMs: 30_000,
+};
 /** Of a large answer more must be taken than the minimum: all of it within this many spans of `stallMs`, 10 min. */
 const MOST_STALLS = 20;
 /** So many times a bound is passed by nobody, however well its clients read. */
@@ -28,9 +37,9 @@ export type CutReason = 'stalled' | 'tenant_unread' | 'process_unread';
 type Reading = Pick<ClientResponse, 'bufferedBytes' | 'destroy'>;
 
 /**
- * The clients that have not taken the end of their answer yet. What they keep of whole answers is bounded for each tenant
- * and for all together: while a tenant is over its bound its slowest are cut. One timer looks at all of them; an answer that
- * is taken at once never comes here.
+ * The clients that have not taken the end of their answer yet. What they keep of whole answers is bounded for each
+ * tenant and for all together: while a tenant is over its bound its slowest are cut. One timer looks at all of
+ * them; an answer that is taken at once never comes here.
  */
 export interface UnreadAnswers {
   /**
@@ -80,7 +89,9 @@ export function createUnreadAnswers(bounds: Partial<UnreadBounds> = {}): UnreadA
 
   /** Brings a tenant down to so much, by its slowest first. */
   const relieve = (tenant: Tenant, most: number, sparedMs: number, reason: CutReason): void => {
-    const slowest = [...tenant.waiting].filter(({ heldBytes, leftMs }) => heldBytes > 0 && leftMs > sparedMs).sort((a, b) => b.leftMs - a.leftMs);
+    const slowest = [...tenant.waiting]
+      .filter(({ heldBytes, leftMs }) => heldBytes > 0 && leftMs > sparedMs)
+      .sort((a, b) => b.leftMs - a.leftMs);
     for (const waiting of slowest) {
       if (tenant.bytes <= most) return;
       cut(waiting, reason);
@@ -89,7 +100,8 @@ export function createUnreadAnswers(bounds: Partial<UnreadBounds> = {}): UnreadA
 
   /** @param times of each bound that may be held. */
   const holdBounds = (times: number, sparedMs: number): void => {
-    for (const tenant of tenants.values()) if (tenant.bytes > times * tenantBytes) relieve(tenant, times * tenantBytes, sparedMs, 'tenant_unread');
+    for (const tenant of tenants.values())
+      if (tenant.bytes > times * tenantBytes) relieve(tenant, times * tenantBytes, sparedMs, 'tenant_unread');
     if (total <= times * processBytes) return;
     const share = fairShare(tenants.values(), times * processBytes, floorBytes);
     for (const tenant of tenants.values()) if (tenant.bytes > share) relieve(tenant, share, sparedMs, 'process_unread');
@@ -118,7 +130,10 @@ export function createUnreadAnswers(bounds: Partial<UnreadBounds> = {}): UnreadA
   return watch;
 }
 
-/** What each tenant may hold when all of them together may hold so much: who holds less than that is not concerned (max-min fairness). */
+/**
+ * What each tenant may hold when all of them together may hold so much: who holds less than that is not concerned
+ * (max-min fairness).
+ */
 function fairShare(tenants: Iterable<Tenant>, mostBytes: number, floorBytes: number): number {
   const held = Array.from(tenants, ({ bytes }) => bytes).sort((a, b) => a - b);
   let free = mostBytes;

@@ -11,5 +11,7 @@ export function toAnthropicError(status: number, body: Buffer): Buffer | undefin
   if (message === undefined) return undefined;
   // The parameter has no field of its own; agents look for these words where a prompt is too long.
   const told = error?.code === 'context_length_exceeded' ? `prompt is too long: ${message}` : message;
-  return Buffer.from(JSON.stringify({ type: 'error', error: { type: TYPE[status] ?? 'invalid_request_error', message: told } }));
+  return Buffer.from(
+    JSON.stringify({ type: 'error', error: { type: TYPE[status] ?? 'invalid_request_error', message: told } }),
+  );
 }

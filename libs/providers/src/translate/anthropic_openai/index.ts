@@ -1,4 +1,13 @@
-import { type InboundCall, isFault, type Refusal, type StreamReader, type UpstreamFault, type UpstreamRequest, type UpstreamTarget, type WholeAnswer } from '@sluice/contracts';
+import {
+  type InboundCall,
+  isFault,
+  type Refusal,
+  type StreamReader,
+  type UpstreamFault,
+  type UpstreamRequest,
+  type UpstreamTarget,
+  type WholeAnswer,
+} from '@sluice/contracts';
 import { parseJson } from '../../classify-status.ts';
 import { asObject } from '../../token-count.ts';
 import { endpoint, upstreamHeaders } from '../../upstream-headers.ts';
@@ -40,7 +49,9 @@ export function readCompletionForAnthropic(body: Buffer): WholeAnswer | Upstream
   const parsed = readOpenaiWhole(body);
   if (isFault(parsed)) return parsed;
   const message = toMessage(asObject(parseJson(body)) ?? {}, parsed.outputChars);
-  return message === undefined ? { kind: 'malformed', status: 200, detail: 'no choice, or arguments of a tool call that are not a JSON object' } : { ...parsed, body: message };
+  return message === undefined
+    ? { kind: 'malformed', status: 200, detail: 'no choice, or arguments of a tool call that are not a JSON object' }
+    : { ...parsed, body: message };
 }
 
 /** Chat completion chunks as message events. */

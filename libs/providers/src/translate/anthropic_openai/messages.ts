@@ -22,7 +22,8 @@ export function translateMessages(system: unknown, value: unknown, carrier: Carr
     const content = `${path}.content`;
     if (message.role === 'user') pushUser(messages, message.content, content, carrier);
     else if (message.role === 'assistant') messages.push(assistantMessage(message.content, content, carrier));
-    else if (message.role === 'system') messages.push({ role: 'system', content: textContent(message.content, content, carrier) });
+    else if (message.role === 'system')
+      messages.push({ role: 'system', content: textContent(message.content, content, carrier) });
     else carrier.refuse(`${path}.role`);
   }
   return messages;
@@ -62,7 +63,11 @@ function assistantMessage(content: unknown, path: string, carrier: Carrier): Jso
     if (block.type === 'text') texts.push(textPart(block, blockPath, carrier));
     else if (block.type === 'tool_use') {
       carrier.onlyKnown(block, TOOL_USE, blockPath);
-      calls.push({ id: block.id, type: 'function', function: { name: block.name, arguments: JSON.stringify(block.input ?? {}) } });
+      calls.push({
+        id: block.id,
+        type: 'function',
+        function: { name: block.name, arguments: JSON.stringify(block.input ?? {}) },
+      });
     } else refuseBlock(block, blockPath, carrier);
   }
   const [first] = texts;
@@ -73,7 +78,11 @@ function assistantMessage(content: unknown, path: string, carrier: Carrier): Jso
 function toolMessage(block: Json, path: string, carrier: Carrier): Json {
   carrier.onlyKnown(block, TOOL_RESULT, path);
   const content = isUnset(block.content) ? '' : textContent(block.content, `${path}.content`, carrier);
-  return { role: 'tool', tool_call_id: block.tool_use_id, content: block.is_error === true ? failed(content) : content };
+  return {
+    role: 'tool',
+    tool_call_id: block.tool_use_id,
+    content: block.is_error === true ? failed(content) : content,
+  };
 }
 
 function failed(content: string | readonly Json[]): string | readonly Json[] {
@@ -107,13 +116,22 @@ function textPart(block: Json, path: string, carrier: Carrier): Json {
 function imagePart(block: Json, path: string, carrier: Carrier): Json {
   carrier.onlyKnown(block, IMAGE, path);
   const source = asObject(block.source);
-  if (source?.type === 'base64') return { type: 'image_url', image_url: { url: `data:${asText(source.media_type) ?? ''};base64,${asText(source.data) ?? ''}` } };
+  if (source?.type === 'base64')
+    return {
+      type: 'image_url',
+      image_url: { url: `data:${asText(source.media_type) ?? ''};base64,${asText(source.data) ?? ''}` },
+    };
   if (source?.type === 'url') return { type: 'image_url', image_url: { url: source.url } };
   carrier.refuse(`${path}.source.type`, 'an image is given as base64 or as a URL');
   return {};
 }
 
 function refuseBlock(block: Json, path: string, carrier: Carrier): void {
-  if (block.type === 'thinking' || block.type === 'redacted_thinking') carrier.refuse(path, 'only the provider that signed these thoughts can read them');
-  else carrier.refuse(`${path}.type`, typeof block.type === 'string' ? `'${block.type.slice(0, 40)}' has no counterpart` : undefined);
+  if (block.type === 'thinking' || block.type === 'redacted_thinking')
+    carrier.refuse(path, 'only the provider that signed these thoughts can read them');
+  else
+    carrier.refuse(
+      `${path}.type`,
+      typeof block.type === 'string' ? `'${block.type.slice(0, 40)}' has no counterpart` : undefined,
+    );
 }

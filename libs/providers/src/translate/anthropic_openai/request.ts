@@ -12,8 +12,22 @@ export interface ChatRequest {
 
 /** Fields that are translated, or that change nothing about an answer (hints about caching and accounting). */
 const KNOWN = new Set([
-  'model', 'messages', 'system', 'stream', 'max_tokens', 'temperature', 'top_p', 'stop_sequences', 'tools', 'tool_choice', 'metadata', 'thinking',
-  'output_config', 'service_tier', 'cache_control', 'x-sluice-tenant',
+  'model',
+  'messages',
+  'system',
+  'stream',
+  'max_tokens',
+  'temperature',
+  'top_p',
+  'stop_sequences',
+  'tools',
+  'tool_choice',
+  'metadata',
+  'thinking',
+  'output_config',
+  'service_tier',
+  'cache_control',
+  'x-sluice-tenant',
 ]);
 const METADATA = new Set(['user_id']);
 const OUTPUT_CONFIG = new Set(['effort', 'format']);
@@ -35,7 +49,8 @@ export function toChatRequest(body: Json, carryFields: readonly string[]): ChatR
   if (typeof body.top_p === 'number') fields.top_p = body.top_p;
 
   const stop = asArray(body.stop_sequences);
-  if (stop !== undefined && stop.length > MAX_STOP_SEQUENCES) carrier.refuse('stop_sequences', `it takes at most ${MAX_STOP_SEQUENCES}`);
+  if (stop !== undefined && stop.length > MAX_STOP_SEQUENCES)
+    carrier.refuse('stop_sequences', `it takes at most ${MAX_STOP_SEQUENCES}`);
   if (stop !== undefined && stop.length > 0) fields.stop = stop;
 
   const metadata = asObject(body.metadata);

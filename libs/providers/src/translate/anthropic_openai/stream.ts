@@ -11,8 +11,8 @@ import { anthropicUsageOf, guessedUsage } from './usage.ts';
 const event = (type: string, rest: string): string => `event: ${type}\ndata: {"type":"${type}"${rest}}\n\n`;
 
 /**
- * A stream of chat completion chunks as Anthropic's events. Blocks follow each other: one ends where the next begins. The
- * counts come with the end, because only then does the provider give them.
+ * A stream of chat completion chunks as Anthropic's events. Blocks follow each other: one ends where the next
+ * begins. The counts come with the end, because only then does the provider give them.
  */
 export function createMessageEventReader(): StreamReader {
   let started = false;
@@ -26,7 +26,16 @@ export function createMessageEventReader(): StreamReader {
 
   function start(chunk: Json): string {
     started = true;
-    const message = { id: asText(chunk.id) ?? '', type: 'message', role: 'assistant', model: asText(chunk.model) ?? '', content: [], stop_reason: null, stop_sequence: null, usage: { input_tokens: 0, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 0 } };
+    const message = {
+      id: asText(chunk.id) ?? '',
+      type: 'message',
+      role: 'assistant',
+      model: asText(chunk.model) ?? '',
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      usage: { input_tokens: 0, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 0 },
+    };
     return event('message_start', `,"message":${JSON.stringify(message)}`);
   }
 
@@ -59,7 +68,10 @@ export function createMessageEventReader(): StreamReader {
       const name = asText(made?.name) ?? '';
       facts.outputChars += textLength(name);
       facts.contentSeen = true;
-      out = begin('tool', `{"type":"tool_use","id":${JSON.stringify(call.id ?? '')},"name":${JSON.stringify(name)},"input":{}}`);
+      out = begin(
+        'tool',
+        `{"type":"tool_use","id":${JSON.stringify(call.id ?? '')},"name":${JSON.stringify(name)},"input":{}}`,
+      );
       at = block;
       tools.set(key, at);
     }
@@ -109,7 +121,11 @@ export function createMessageEventReader(): StreamReader {
     if (chunk === undefined) return malformed(facts, 'an event of the stream is not a JSON object');
     const error = asObject(chunk.error);
     if (error !== undefined) {
-      facts.fault = { kind: kindOfError(error), status: 200, detail: `an error in the stream: ${String(error.code ?? error.type)}` };
+      facts.fault = {
+        kind: kindOfError(error),
+        status: 200,
+        detail: `an error in the stream: ${String(error.code ?? error.type)}`,
+      };
       return '';
     }
     if (typeof chunk.model === 'string') facts.model ??= chunk.model;

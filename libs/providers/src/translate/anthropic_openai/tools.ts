@@ -2,7 +2,15 @@ import { asObject } from '../../token-count.ts';
 import { asArray, asText, type Carrier, isUnset, type Json } from '../carrier.ts';
 
 /** `cache_control` and `eager_input_streaming` change no answer. */
-const TOOL = new Set(['type', 'name', 'description', 'input_schema', 'strict', 'cache_control', 'eager_input_streaming']);
+const TOOL = new Set([
+  'type',
+  'name',
+  'description',
+  'input_schema',
+  'strict',
+  'cache_control',
+  'eager_input_streaming',
+]);
 const CHOICE = new Set(['type', 'name', 'disable_parallel_tool_use']);
 
 /** Custom tools as functions; undefined when there are none. */
@@ -12,7 +20,8 @@ export function translateTools(tools: unknown, carrier: Carrier): readonly Json[
   return list.map((item, i) => {
     const path = `tools[${i}]`;
     const tool = asObject(item) ?? {};
-    if (!isUnset(tool.type) && tool.type !== 'custom') carrier.refuse(`${path}.type`, "a provider's own tools are not known there");
+    if (!isUnset(tool.type) && tool.type !== 'custom')
+      carrier.refuse(`${path}.type`, "a provider's own tools are not known there");
     carrier.onlyKnown(tool, TOOL, path);
     if (asText(tool.name) === undefined) carrier.invalid(`${path}.name`, 'must be a string');
     return {

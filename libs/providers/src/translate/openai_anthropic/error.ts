@@ -8,5 +8,14 @@ export function toOpenaiError(body: Buffer): Buffer | undefined {
   const message = asText(error?.message);
   if (message === undefined) return undefined;
   const type = asText(error?.type) ?? 'invalid_request_error';
-  return Buffer.from(JSON.stringify({ error: { message, type, param: null, code: /prompt is too long|exceed context limit/i.test(message) ? 'context_length_exceeded' : null } }));
+  return Buffer.from(
+    JSON.stringify({
+      error: {
+        message,
+        type,
+        param: null,
+        code: /prompt is too long|exceed context limit/i.test(message) ? 'context_length_exceeded' : null,
+      },
+    }),
+  );
 }

@@ -1,4 +1,7 @@
-/** Anthropic's word for why an answer ended, in OpenAI's. A JSON answer is given through a tool, which is no tool to the caller. */
+/**
+ * Anthropic's word for why an answer ended, in OpenAI's. A JSON answer is given through a tool, which is no tool to
+ * the caller.
+ */
 export function finishReasonOf(stopReason: unknown, isJsonAnswer: boolean): string {
   switch (stopReason) {
     case 'tool_use':

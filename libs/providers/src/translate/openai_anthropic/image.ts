@@ -12,12 +12,16 @@ export function translateImage(part: Json, path: string, carrier: Carrier): Json
     carrier.invalid(urlPath, 'must be a URL');
     return {};
   }
-  if (!isUnset(image.detail) && image.detail !== 'auto') carrier.refuse(`${path}.image_url.detail`, 'the resolution is chosen by the model');
+  if (!isUnset(image.detail) && image.detail !== 'auto')
+    carrier.refuse(`${path}.image_url.detail`, 'the resolution is chosen by the model');
   if (url.startsWith('https://')) return { type: 'image', source: { type: 'url', url } };
   const data = DATA_URL.exec(url);
   if (data === null) {
     carrier.refuse(urlPath, 'an image is a data URL with base64 or an https URL');
     return {};
   }
-  return { type: 'image', source: { type: 'base64', media_type: (data[1] as string).toLowerCase(), data: url.slice(data[0].length) } };
+  return {
+    type: 'image',
+    source: { type: 'base64', media_type: (data[1] as string).toLowerCase(), data: url.slice(data[0].length) },
+  };
 }

@@ -1,4 +1,13 @@
-import { type InboundCall, isFault, type Refusal, type StreamReader, type UpstreamFault, type UpstreamRequest, type UpstreamTarget, type WholeAnswer } from '@sluice/contracts';
+import {
+  type InboundCall,
+  isFault,
+  type Refusal,
+  type StreamReader,
+  type UpstreamFault,
+  type UpstreamRequest,
+  type UpstreamTarget,
+  type WholeAnswer,
+} from '@sluice/contracts';
 import { parseJson } from '../../classify-status.ts';
 import { asObject } from '../../token-count.ts';
 import { endpoint, upstreamHeaders } from '../../upstream-headers.ts';
@@ -29,12 +38,20 @@ export function buildMessageRequest(call: InboundCall, target: UpstreamTarget): 
   const body: Record<string, unknown> = { model: target.providerModel, max_tokens: maxTokens, ...translated.fields };
   if (translated.thinkingTokens !== undefined) {
     // Thinking counts into the bound, and must leave room for the answer.
-    body.thinking = { type: 'enabled', budget_tokens: Math.max(MIN_THINKING_TOKENS, Math.min(translated.thinkingTokens, Math.floor(maxTokens / 2))) };
+    body.thinking = {
+      type: 'enabled',
+      budget_tokens: Math.max(MIN_THINKING_TOKENS, Math.min(translated.thinkingTokens, Math.floor(maxTokens / 2))),
+    };
   }
   const auth = target.secret === undefined ? [] : ['x-api-key', target.secret];
   if (target.extraHeaders['anthropic-version'] === undefined) auth.push('anthropic-version', VERSION);
   const headers = upstreamHeaders({ ...call, forwardHeaders: {} }, target, auth);
-  return { method: 'POST', ...endpoint(target.baseUrl, '/v1/messages'), headers, body: Buffer.from(JSON.stringify(body)) };
+  return {
+    method: 'POST',
+    ...endpoint(target.baseUrl, '/v1/messages'),
+    headers,
+    body: Buffer.from(JSON.stringify(body)),
+  };
 }
 
 /** The provider's words about the caller's request in the caller's dialect. */

@@ -65,7 +65,10 @@ function userContent(content: unknown, path: string, carrier: Carrier): unknown 
     const partPath = `${path}[${i}]`;
     if (part.type === 'text') return textBlock(part, partPath, carrier);
     if (part.type === 'image_url') return translateImage(part, partPath, carrier);
-    carrier.refuse(`${partPath}.type`, typeof part.type === 'string' ? `'${part.type.slice(0, 40)}' has no counterpart` : undefined);
+    carrier.refuse(
+      `${partPath}.type`,
+      typeof part.type === 'string' ? `'${part.type.slice(0, 40)}' has no counterpart` : undefined,
+    );
     return {};
   });
 }
@@ -74,7 +77,8 @@ function assistantContent(message: Json, path: string, carrier: Carrier): unknow
   const calls = asArray(message.tool_calls);
   if (typeof message.content === 'string' && calls === undefined && isUnset(message.refusal)) return message.content;
   const blocks = isUnset(message.content) ? [] : textBlocks(message.content, `${path}.content`, carrier);
-  if (typeof message.refusal === 'string' && message.refusal !== '') blocks.push({ type: 'text', text: message.refusal });
+  if (typeof message.refusal === 'string' && message.refusal !== '')
+    blocks.push({ type: 'text', text: message.refusal });
   for (const [i, item] of (calls ?? []).entries()) {
     const callPath = `${path}.tool_calls[${i}]`;
     const call = asObject(item);
@@ -83,7 +87,12 @@ function assistantContent(message: Json, path: string, carrier: Carrier): unknow
       carrier.refuse(`${callPath}.type`, 'only calls of functions can');
       continue;
     }
-    blocks.push({ type: 'tool_use', id: call.id, name: made.name, input: argumentsOf(made.arguments, `${callPath}.function.arguments`, carrier) });
+    blocks.push({
+      type: 'tool_use',
+      id: call.id,
+      name: made.name,
+      input: argumentsOf(made.arguments, `${callPath}.function.arguments`, carrier),
+    });
   }
   return blocks;
 }
@@ -99,7 +108,8 @@ function argumentsOf(value: unknown, path: string, carrier: Carrier): unknown {
 
 function toolResult(message: Json, path: string, carrier: Carrier): Json {
   carrier.onlyKnown(message, TOOL_MESSAGE, path);
-  const content = typeof message.content === 'string' ? message.content : textBlocks(message.content, `${path}.content`, carrier);
+  const content =
+    typeof message.content === 'string' ? message.content : textBlocks(message.content, `${path}.content`, carrier);
   return { type: 'tool_result', tool_use_id: message.tool_call_id, content };
 }
 
@@ -115,7 +125,10 @@ function textBlocks(content: unknown, path: string, carrier: Carrier): Json[] {
   for (const [i, item] of parts.entries()) {
     const part = asObject(item) ?? {};
     if (part.type === 'text' || part.type === 'refusal') {
-      const block = part.type === 'text' ? textBlock(part, `${path}[${i}]`, carrier) : { type: 'text', text: asText(part.refusal) ?? '' };
+      const block =
+        part.type === 'text'
+          ? textBlock(part, `${path}[${i}]`, carrier)
+          : { type: 'text', text: asText(part.refusal) ?? '' };
       if (block.text !== '') blocks.push(block);
     } else carrier.refuse(`${path}[${i}].type`, 'only text can stand here');
   }

@@ -17,12 +17,36 @@ export interface AnthropicRequest {
 
 /** Least budget that Anthropic takes. */
 export const MIN_THINKING_TOKENS = 1_024;
-const THINKING_TOKENS: Readonly<Record<string, number>> = { minimal: MIN_THINKING_TOKENS, low: 2_048, medium: 8_192, high: 16_384, xhigh: 32_768, max: 65_536 };
+const THINKING_TOKENS: Readonly<Record<string, number>> = {
+  minimal: MIN_THINKING_TOKENS,
+  low: 2_048,
+  medium: 8_192,
+  high: 16_384,
+  xhigh: 32_768,
+  max: 65_536,
+};
 
 /** Fields that are translated, or that change nothing about an answer (hints about caching and accounting). */
 const KNOWN = new Set([
-  'model', 'messages', 'stream', 'stream_options', 'max_tokens', 'max_completion_tokens', 'temperature', 'top_p', 'stop', 'tools', 'tool_choice',
-  'parallel_tool_calls', 'response_format', 'reasoning_effort', 'user', 'safety_identifier', 'prompt_cache_key', 'prompt_cache_retention', 'x-sluice-tenant',
+  'model',
+  'messages',
+  'stream',
+  'stream_options',
+  'max_tokens',
+  'max_completion_tokens',
+  'temperature',
+  'top_p',
+  'stop',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'response_format',
+  'reasoning_effort',
+  'user',
+  'safety_identifier',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'x-sluice-tenant',
 ]);
 /** Values that mean what Anthropic does anyway. */
 const NEUTRAL: Readonly<Record<string, (value: unknown) => boolean>> = {
@@ -98,7 +122,10 @@ function stopSequences(stop: unknown, carrier: Carrier): readonly string[] | und
   return list.length === 0 ? undefined : (list as readonly string[]);
 }
 
-/** `json_schema` has a counterpart; JSON of any shape is asked for with a tool that the model must call, whose input is the answer. */
+/**
+ * `json_schema` has a counterpart; JSON of any shape is asked for with a tool that the model must call, whose input
+ * is the answer.
+ */
 function answerFormat(body: Json, fields: Record<string, unknown>, carrier: Carrier): void {
   const format = asObject(body.response_format);
   if (format === undefined || format.type === 'text') return;
@@ -112,7 +139,11 @@ function answerFormat(body: Json, fields: Record<string, unknown>, carrier: Carr
     carrier.refuse('response_format.type');
     return;
   }
-  if (fields.tools !== undefined) carrier.refuse('response_format', 'JSON of any shape cannot be combined with tools; give a schema (json_schema) instead');
+  if (fields.tools !== undefined)
+    carrier.refuse(
+      'response_format',
+      'JSON of any shape cannot be combined with tools; give a schema (json_schema) instead',
+    );
   fields.tools = [jsonTool()];
   fields.tool_choice = { type: 'tool', name: JSON_TOOL, disable_parallel_tool_use: true };
 }
@@ -121,12 +152,19 @@ function answerFormat(body: Json, fields: Record<string, unknown>, carrier: Carr
 function thinking(body: Json, fields: Json, maxTokens: number | undefined, carrier: Carrier): number | undefined {
   const effort = body.reasoning_effort;
   if (isUnset(effort) || effort === 'none') return undefined;
-  const tokens = typeof effort === 'string' && Object.hasOwn(THINKING_TOKENS, effort) ? THINKING_TOKENS[effort] : undefined;
+  const tokens =
+    typeof effort === 'string' && Object.hasOwn(THINKING_TOKENS, effort) ? THINKING_TOKENS[effort] : undefined;
   if (tokens === undefined) carrier.refuse('reasoning_effort', 'the effort is not known');
-  else if (maxTokens !== undefined && maxTokens <= MIN_THINKING_TOKENS) carrier.refuse('reasoning_effort', `thinking takes at least ${MIN_THINKING_TOKENS} tokens, and the request allows ${maxTokens} in all`);
+  else if (maxTokens !== undefined && maxTokens <= MIN_THINKING_TOKENS)
+    carrier.refuse(
+      'reasoning_effort',
+      `thinking takes at least ${MIN_THINKING_TOKENS} tokens, and the request allows ${maxTokens} in all`,
+    );
   const forced = asObject(fields.tool_choice)?.type;
-  if (forced === 'any' || forced === 'tool') carrier.refuse('reasoning_effort', 'thinking cannot be combined with a tool (or JSON) that must be given');
-  if (numberOf(body.temperature) !== undefined && body.temperature !== 1) carrier.refuse('temperature', 'with reasoning it must be 1');
+  if (forced === 'any' || forced === 'tool')
+    carrier.refuse('reasoning_effort', 'thinking cannot be combined with a tool (or JSON) that must be given');
+  if (numberOf(body.temperature) !== undefined && body.temperature !== 1)
+    carrier.refuse('temperature', 'with reasoning it must be 1');
   return tokens;
 }
 

@@ -22,14 +22,20 @@ export function createChatChunkReader({ wantsUsage }: InboundCall, nowMs: () => 
   /** What the open block gives. */
   let open: 'text' | 'call' | 'json' | 'nothing' = 'nothing';
 
-  const chunk = (delta: string, finish = 'null'): string => `${head}${delta},"logprobs":null,"finish_reason":${finish}}]}\n\n`;
+  const chunk = (delta: string, finish = 'null'): string =>
+    `${head}${delta},"logprobs":null,"finish_reason":${finish}}]}\n\n`;
 
   function start(message: Json | undefined, facts: StreamFacts): string {
     const model = asText(message?.model);
     facts.model = model;
     started = asObject(message?.usage) ?? {};
     facts.usage = anthropicUsage(message?.usage);
-    const frame = { id: asText(message?.id) ?? '', object: 'chat.completion.chunk', created: Math.floor(nowMs() / 1000), model: model ?? '' };
+    const frame = {
+      id: asText(message?.id) ?? '',
+      object: 'chat.completion.chunk',
+      created: Math.floor(nowMs() / 1000),
+      model: model ?? '',
+    };
     head = `data: ${JSON.stringify(frame).slice(0, -1)},"choices":[{"index":0,"delta":`;
     return chunk('{"role":"assistant","content":"","refusal":null}');
   }
@@ -53,7 +59,9 @@ export function createChatChunkReader({ wantsUsage }: InboundCall, nowMs: () => 
     }
     open = 'call';
     calls += 1;
-    return chunk(`{"tool_calls":[{"index":${calls - 1},"id":${JSON.stringify(block.id ?? '')},"type":"function","function":{"name":${JSON.stringify(block.name ?? '')},"arguments":""}}]}`);
+    return chunk(
+      `{"tool_calls":[{"index":${calls - 1},"id":${JSON.stringify(block.id ?? '')},"type":"function","function":{"name":${JSON.stringify(block.name ?? '')},"arguments":""}}]}`,
+    );
   }
 
   function content(text: string, facts: StreamFacts): string {
@@ -68,7 +76,9 @@ export function createChatChunkReader({ wantsUsage }: InboundCall, nowMs: () => 
       if (value.partial_json === '') return '';
       if (open === 'json') return content(value.partial_json, facts);
       facts.outputChars += textLength(value.partial_json);
-      return chunk(`{"tool_calls":[{"index":${calls - 1},"function":{"arguments":${JSON.stringify(value.partial_json)}}}]}`);
+      return chunk(
+        `{"tool_calls":[{"index":${calls - 1},"function":{"arguments":${JSON.stringify(value.partial_json)}}}]}`,
+      );
     }
     // Thoughts are not shown, but they are output: the answer has begun.
     if (typeof value?.thinking === 'string') facts.contentSeen = true;
@@ -92,7 +102,10 @@ export function createChatChunkReader({ wantsUsage }: InboundCall, nowMs: () => 
     facts.ended = true;
     // A count from the stream's start says nothing of what was generated.
     if (!counted) facts.usage = undefined;
-    const usage = wantsUsage && facts.usage !== undefined ? `${head.slice(0, head.indexOf('{"index":0'))}],"usage":${JSON.stringify(openaiUsageOf(facts.usage))}}\n\n` : '';
+    const usage =
+      wantsUsage && facts.usage !== undefined
+        ? `${head.slice(0, head.indexOf('{"index":0'))}],"usage":${JSON.stringify(openaiUsageOf(facts.usage))}}\n\n`
+        : '';
     return `${chunk('{}', JSON.stringify(finishReasonOf(stopReason, isJsonAnswer)))}${usage}data: [DONE]\n\n`;
   }
 
@@ -116,7 +129,11 @@ export function createChatChunkReader({ wantsUsage }: InboundCall, nowMs: () => 
         return head === '' ? early(facts) : stop(facts);
       case 'error': {
         const error = asObject(data.error) ?? {};
-        facts.fault = { kind: kindOfError(error), status: 200, detail: `an error in the stream: ${String(error.type)}` };
+        facts.fault = {
+          kind: kindOfError(error),
+          status: 200,
+          detail: `an error in the stream: ${String(error.type)}`,
+        };
         return '';
       }
       default:

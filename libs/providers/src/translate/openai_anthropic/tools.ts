@@ -9,7 +9,11 @@ const FUNCTION = new Set(['name', 'description', 'parameters', 'strict']);
 
 /** That tool as Anthropic is told of it. */
 export function jsonTool(): Json {
-  return { name: JSON_TOOL, description: 'Give the whole answer as the input of this tool: one JSON object.', input_schema: { type: 'object', additionalProperties: true } };
+  return {
+    name: JSON_TOOL,
+    description: 'Give the whole answer as the input of this tool: one JSON object.',
+    input_schema: { type: 'object', additionalProperties: true },
+  };
 }
 
 /** Function tools as Anthropic's; undefined when there are none. */
@@ -38,9 +42,15 @@ export function translateTools(tools: unknown, carrier: Carrier): readonly Json[
 }
 
 /** The choice with the wish for one tool at a time, which Anthropic has in the same place. */
-export function translateToolChoice(choice: unknown, parallel: unknown, hasTools: boolean, carrier: Carrier): Json | undefined {
+export function translateToolChoice(
+  choice: unknown,
+  parallel: unknown,
+  hasTools: boolean,
+  carrier: Carrier,
+): Json | undefined {
   if (!hasTools) {
-    if (!isUnset(choice) && choice !== 'none' && choice !== 'auto') carrier.invalid('tool_choice', 'needs tools to choose from');
+    if (!isUnset(choice) && choice !== 'none' && choice !== 'auto')
+      carrier.invalid('tool_choice', 'needs tools to choose from');
     return undefined;
   }
   const single = parallel === false ? { disable_parallel_tool_use: true } : {};

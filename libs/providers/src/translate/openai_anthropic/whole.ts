@@ -16,7 +16,12 @@ export function toChatCompletion(answer: Json, createdSeconds: number): Buffer {
     else if (block?.type === 'tool_use' && block.name === JSON_TOOL) {
       isJsonAnswer = true;
       text += JSON.stringify(block.input ?? {});
-    } else if (block?.type === 'tool_use') calls.push({ id: block.id, type: 'function', function: { name: block.name, arguments: JSON.stringify(block.input ?? {}) } });
+    } else if (block?.type === 'tool_use')
+      calls.push({
+        id: block.id,
+        type: 'function',
+        function: { name: block.name, arguments: JSON.stringify(block.input ?? {}) },
+      });
   }
   const usage = anthropicUsage(answer.usage);
   const completion = {
@@ -27,7 +32,12 @@ export function toChatCompletion(answer: Json, createdSeconds: number): Buffer {
     choices: [
       {
         index: 0,
-        message: { role: 'assistant', content: text === '' && calls.length > 0 ? null : text, refusal: null, ...(calls.length === 0 ? {} : { tool_calls: calls }) },
+        message: {
+          role: 'assistant',
+          content: text === '' && calls.length > 0 ? null : text,
+          refusal: null,
+          ...(calls.length === 0 ? {} : { tool_calls: calls }),
+        },
         logprobs: null,
         finish_reason: finishReasonOf(answer.stop_reason, isJsonAnswer),
       },
