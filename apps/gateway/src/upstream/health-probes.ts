@@ -10,6 +10,7 @@ import type { SlotLease, Timers } from '@sluice/limits';
 import type { Transport } from '@sluice/providers';
 import { createCancelToken } from '../cancel-token.ts';
 import type { CompiledConfig } from '../compiled-config.ts';
+import type { AccountInUse } from '../stages/attempt/one-attempt.ts';
 import { accountAccepted, noteAccount, type AccountDeps } from '../stages/attempt/send-attempt.ts';
 import type { AdapterLookup } from '../stages/route/static-plan.ts';
 import type { Breakers } from './breakers.ts';
@@ -98,6 +99,7 @@ export function createHealthProbes(deps: HealthProbesDeps): HealthProbes {
       if (use === 'probe') capacity?.account.inconclusive();
       return 'skipped';
     }
+    const used: AccountInUse = { requestId: 'health-probe', capacity, use };
     capacity.rate?.take(NO_DEMAND);
     const cancel = createCancelToken();
     const timer = timers.setTimeout(() => cancel.cancel('total_deadline'), settings.timeoutMs);
@@ -122,7 +124,7 @@ export function createHealthProbes(deps: HealthProbesDeps): HealthProbes {
       return 'failed';
     }
     if (result.kind === 'failed') {
-      noteAccount('health-probe', deps, capacity, use, result.fault);
+      noteAccount(deps, used, result.fault);
       const { kind, status } = result.fault;
       // An answer of 4xx says nothing of the provider's health, as with any call; a timeout here is the operator's
       // own setting.
@@ -133,7 +135,7 @@ export function createHealthProbes(deps: HealthProbesDeps): HealthProbes {
       pass.fail();
       return 'failed';
     }
-    accountAccepted('health-probe', deps, capacity, use);
+    accountAccepted(deps, used);
     pass.succeed();
     return 'ok';
   }

@@ -48,7 +48,8 @@ export function createAttemptStage(deps: AttemptDeps): Stage {
       let last: Refusal | undefined;
       for (let index = 0; index < entries.length; index += 1) {
         const entry = entries[index] as PlannedAttempt;
-        const step = await tryEntry(call, deps, timers, plan, entry, entries.length - index - 1, callsMade);
+        const at: EntryTry = { call, plan, entry, entriesLeft: entries.length - index - 1, callsBefore: callsMade };
+        const step = await tryEntry(deps, timers, at);
         callsMade += step.calls;
         if (step.kind === 'answered') return undefined;
         if (step.kind === 'refused') return step.refusal;
@@ -67,15 +68,19 @@ type EntryResult =
   | { readonly kind: 'refused'; readonly calls: number; readonly refusal: Refusal }
   | { readonly kind: 'passed'; readonly calls: number; readonly refusal: Refusal; readonly reason: PassReason };
 
-async function tryEntry(
-  call: Call,
-  deps: AttemptDeps,
-  timers: Timers,
-  plan: AttemptPlan,
-  entry: PlannedAttempt,
-  entriesLeft: number,
-  callsBefore: number,
-): Promise<EntryResult> {
+/** One entry of a call's plan, and what the plan leaves for it. */
+interface EntryTry {
+  readonly call: Call;
+  readonly plan: AttemptPlan;
+  readonly entry: PlannedAttempt;
+  /** Entries of the plan after this one. */
+  readonly entriesLeft: number;
+  /** Calls that were made at entries before it. */
+  readonly callsBefore: number;
+}
+
+async function tryEntry(deps: AttemptDeps, timers: Timers, at: EntryTry): Promise<EntryResult> {
+  const { call, plan, entry, entriesLeft, callsBefore } = at;
   let calls = 0;
   deps.retryBudget(entry.provider.id).recordRequest(tenantOf(call));
   for (;;) {
@@ -114,7 +119,7 @@ async function tryEntry(
       return { kind: 'refused', calls, refusal };
     }
     const askedMs = rest?.forMs ?? (fault.kind === 'rate_limited' ? 0 : fault.retryAfterMs);
-    const delayMs = step === 'next' ? undefined : retryDelay(call, deps, plan, entry, calls, askedMs, otherAccount);
+    const delayMs = step === 'next' ? undefined : retryDelay(deps, at, { calls, askedMs, otherAccount });
     if (delayMs === undefined) {
       const trigger = triggerOf(fault.kind);
       if (step === 'retry' && (trigger === undefined || !entry.triggerOn.includes(trigger)))
@@ -134,13 +139,13 @@ async function tryEntry(
  * retry budget is used up by all or by this tenant's own failures.
  */
 function retryDelay(
-  call: Call,
   deps: AttemptDeps,
-  plan: AttemptPlan,
-  entry: PlannedAttempt,
-  calls: number,
-  askedMs: number | undefined,
-  otherAccount: boolean,
+  { call, plan, entry }: EntryTry,
+  {
+    calls,
+    askedMs,
+    otherAccount,
+  }: { readonly calls: number; readonly askedMs: number | undefined; readonly otherAccount: boolean },
 ): number | undefined {
   const { baseDelayMs, maxDelayMs } = plan.retries;
   if ((askedMs ?? 0) > maxDelayMs) return undefined;

@@ -1,22 +1,18 @@
 import {
-  type AttemptPlan,
   type CallAttempt,
   type Clock,
-  type PlannedAttempt,
   type ProviderAdapter,
   type UpstreamFault,
   type UpstreamRequest,
   zeroUsage,
 } from '@sluice/contracts';
-import type { SlotLease } from '@sluice/limits';
 import type { Transport } from '@sluice/providers';
-import type { AccountUse, BreakerPass } from '@sluice/resilience';
-import type { Call, Resolved } from '../../call.ts';
-import type { CredentialCapacity } from '../../upstream/capacity.ts';
+import type { Resolved } from '../../call.ts';
 import { countsAgainst } from '../../upstream/counts-against.ts';
 import { openUpstream } from '../../upstream/open-upstream.ts';
 import type { SecretResolver } from '../../upstream/secrets.ts';
 import type { AdapterLookup } from '../route/static-plan.ts';
+import type { AccountInUse, Attempt, ReadyAttempt } from './one-attempt.ts';
 import { OUTCOME_OF_FAULT } from './outcome-of-fault.ts';
 
 export interface SendDeps extends AccountDeps {
@@ -47,17 +43,11 @@ export type SendResult =
 
 /** Sends what was acquired for, waits until it is decided, and tells breaker and account what came of it. */
 export async function sendAttempt(
-  call: Call,
   deps: SendDeps,
-  plan: AttemptPlan,
-  entry: PlannedAttempt,
-  capacity: CredentialCapacity,
-  use: AccountUse,
+  attempt: ReadyAttempt,
   request: UpstreamRequest,
-  slot: SlotLease,
-  pass: BreakerPass,
-  queueMs: number,
 ): Promise<SendResult> {
+  const { call, plan, entry, capacity, slot, pass } = attempt;
   const { clock } = deps;
   const sentAt = clock.monotonic();
   let headersAt: number | undefined;
@@ -71,7 +61,7 @@ export async function sendAttempt(
     usage: zeroUsage(),
     usage_source: 'none',
     cost_nanousd: 0,
-    queue_ms: queueMs,
+    queue_ms: attempt.queueMs,
     duration_ms: 0,
   };
   call.attempts.push(record);
@@ -105,10 +95,10 @@ export async function sendAttempt(
       call.answer = result;
       call.verdict = pass;
       call.account = capacity.account;
-      accountAccepted(call.id, deps, capacity, use);
+      accountAccepted(deps, attempt);
       return ANSWERED;
     case 'cancelled':
-      if (use === 'probe') capacity.account.inconclusive();
+      if (attempt.use === 'probe') capacity.account.inconclusive();
       // Our own total deadline, after the provider was silent for longer than it is given: that is its failure.
       if (
         call.cancel.reason === 'total_deadline' &&
@@ -123,61 +113,45 @@ export async function sendAttempt(
       }
       return result;
     case 'failed':
-      noteFault(call, deps, plan, entry, capacity, use, record, pass, result.fault);
+      noteFault(deps, attempt, record, result.fault);
       return result;
   }
 }
 
 const ANSWERED: SendResult = { kind: 'answered' };
 
-function noteFault(
-  call: Call,
-  deps: SendDeps,
-  plan: AttemptPlan,
-  entry: PlannedAttempt,
-  capacity: CredentialCapacity,
-  use: AccountUse,
-  record: CallAttempt,
-  pass: BreakerPass,
-  fault: UpstreamFault,
-): void {
+function noteFault(deps: SendDeps, attempt: Attempt, record: CallAttempt, fault: UpstreamFault): void {
+  const { plan, entry, pass } = attempt;
   record.outcome = OUTCOME_OF_FAULT[fault.kind];
   if (fault.status !== undefined) record.status = fault.status;
   if (countsAgainst(fault, plan.deadlines, entry.provider)) pass.fail();
   else pass.ignore();
-  noteAccount(call.id, deps, capacity, use, fault);
+  noteAccount(deps, attempt, fault);
 }
 
 /** What a fault says about the account that was used. */
-export function noteAccount(
-  requestId: string,
-  deps: AccountDeps,
-  capacity: CredentialCapacity,
-  use: AccountUse,
-  fault: UpstreamFault,
-): void {
+export function noteAccount(deps: AccountDeps, used: AccountInUse, fault: UpstreamFault): void {
   switch (fault.kind) {
     case 'account':
-      accountRefused(requestId, deps, capacity, fault.status);
+      accountRefused(deps, used, fault.status);
       return;
     case 'rate_limited':
-      accountAccepted(requestId, deps, capacity, use);
-      capacity.account.rateLimited(fault.retryAfterMs);
+      accountAccepted(deps, used);
+      used.capacity.account.rateLimited(fault.retryAfterMs);
       return;
     case 'caller':
     case 'context_window':
-      accountAccepted(requestId, deps, capacity, use);
+      accountAccepted(deps, used);
       return;
     default:
-      if (use === 'probe') capacity.account.inconclusive();
+      if (used.use === 'probe') used.capacity.account.inconclusive();
   }
 }
 
 /** The account is left alone from now on; people hear of it once. */
 export function accountRefused(
-  requestId: string,
   deps: AccountDeps,
-  { provider, credential, account }: CredentialCapacity,
+  { requestId, capacity: { provider, credential, account } }: AccountInUse,
   status: number | undefined,
 ): void {
   if (credential.secret !== undefined) deps.secrets.forget(credential.secret);
@@ -187,10 +161,8 @@ export function accountRefused(
 
 /** The provider took a call by this account; where it was a probe, the account is well again. */
 export function accountAccepted(
-  requestId: string,
   deps: AccountDeps,
-  { provider, credential, account }: CredentialCapacity,
-  use: AccountUse,
+  { requestId, use, capacity: { provider, credential, account } }: AccountInUse,
 ): void {
   account.served();
   if (use === 'probe' && account.accepted())

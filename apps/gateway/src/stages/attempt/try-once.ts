@@ -12,14 +12,15 @@ import {
   type UsageOutbox,
 } from '@sluice/contracts';
 import type { SlotLease } from '@sluice/limits';
-import type { AccountUse, Breaker, BreakerPass } from '@sluice/resilience';
+import type { Breaker } from '@sluice/resilience';
 import type { Call, Resolved } from '../../call.ts';
 import type { CompiledKey } from '../../compiled-config.ts';
 import type { Breakers } from '../../upstream/breakers.ts';
-import { NO_DEMAND, type Capacity, type CredentialCapacity } from '../../upstream/capacity.ts';
+import { NO_DEMAND, type Capacity } from '../../upstream/capacity.ts';
 import { hasRate, type RateDemand, type RateUse } from '../../upstream/credential-rate.ts';
 import { startedEvent } from '../../metering/usage-events.ts';
 import { refusalOf } from '../admit/limit-refusal.ts';
+import type { Attempt, ReadyAttempt } from './one-attempt.ts';
 import { accountRefused, sendAttempt, type SendDeps, type SendResult } from './send-attempt.ts';
 import { type SlotOutcome, waitForSlot } from './wait-for-slot.ts';
 
@@ -58,36 +59,37 @@ const QUEUE_TRIGGERS: readonly FailoverTrigger[] = ['rate_limit', 'timeout'];
 export function tryOnce(call: Call, deps: TryDeps, plan: AttemptPlan, entry: PlannedAttempt): MaybePromise<TryResult> {
   const breaker = deps.breakers.of(entry, call.config.version);
   const pass = breaker.tryEnter((call.key as CompiledKey).workspace.tenant.id);
-  if (pass === undefined) {
-    return breakerOpen(deps, breaker);
-  }
+  if (pass === undefined) return breakerOpen(deps, breaker);
   const demand = demandOf(call, plan, entry);
   const capacity = deps.capacity.pick(entry, call.config.version, demand);
   const use = capacity?.account.tryUse();
   if (capacity === undefined || use === undefined) {
     pass.ignore();
-    return accountsRest(call, deps, plan, entry);
+    return accountsRest(deps, { call, plan, entry });
   }
-  if (capacity.rate === undefined) return attemptWith(call, deps, plan, entry, breaker, pass, capacity, use);
-  return attemptWithin(capacity.rate.take(demand), call, deps, plan, entry, breaker, pass, capacity, use);
+  const attempt: Attempt = {
+    requestId: call.id,
+    call,
+    plan,
+    entry,
+    breaker,
+    pass,
+    capacity,
+    use,
+    slot: undefined,
+    queueMs: 0,
+  };
+  if (capacity.rate === undefined) return finish(deps, attempt);
+  return finishWithin(capacity.rate.take(demand), deps, attempt);
 }
 
 /** An attempt by an account whose rate is kept; what it took of it goes back where nothing was sent. */
-async function attemptWithin(
-  rateUse: RateUse,
-  call: Call,
-  deps: TryDeps,
-  plan: AttemptPlan,
-  entry: PlannedAttempt,
-  breaker: Breaker,
-  pass: BreakerPass,
-  capacity: CredentialCapacity,
-  use: AccountUse,
-): Promise<TryResult> {
+async function finishWithin(rateUse: RateUse, deps: TryDeps, attempt: Attempt): Promise<TryResult> {
+  const { call } = attempt;
   const sent = call.attempts.length;
   call.rateUse = rateUse;
   try {
-    return await attemptWith(call, deps, plan, entry, breaker, pass, capacity, use);
+    return await finish(deps, attempt);
   } finally {
     if (call.attempts.length === sent) {
       call.rateUse = undefined;
@@ -110,53 +112,40 @@ function demandOf(call: Call, { maxPoolSharePercent }: AttemptPlan, { credential
 }
 
 /** The rest of an attempt, with the account that it uses. */
-async function attemptWith(
-  call: Call,
-  deps: TryDeps,
-  plan: AttemptPlan,
-  entry: PlannedAttempt,
-  breaker: Breaker,
-  pass: BreakerPass,
-  capacity: CredentialCapacity,
-  use: AccountUse,
-): Promise<TryResult> {
+async function finish(deps: TryDeps, attempt: Attempt): Promise<TryResult> {
+  const { call, plan, capacity } = attempt;
   const queuedAt = deps.clock.monotonic();
-  let slot: SlotOutcome | undefined;
   try {
     // Who waited with the place of a probe in hand would keep everybody from finding out that the provider is well
     // again.
-    const found = waitForSlot(call, deps.limits, plan, capacity.pool, !pass.probe && use === 'use');
-    slot = found instanceof Promise ? await found : found;
+    const found = waitForSlot(call, deps.limits, plan, capacity.pool, !attempt.pass.probe && attempt.use === 'use');
+    const outcome = found instanceof Promise ? await found : found;
     // Of a slot that was free, nothing: a pause of this process is no wait for capacity.
-    const queueMs = isSlot(slot) ? slot.waitMs : deps.clock.monotonic() - queuedAt;
-    call.timing.queueMs += queueMs;
-    if (!isSlot(slot)) return abandon(capacity, use, pass, undefined, noSlot(call, slot));
-    if (slot.waitMs > 0) call.rateUse?.sentNow();
-    const changed =
-      slot.waitMs > 0 ? changedMeanwhile(call, deps, plan, entry, capacity, use, breaker, pass) : undefined;
-    if (changed !== undefined) return abandon(capacity, use, pass, slot, changed);
-    const secret = secretOf(call, deps, capacity);
-    if (secret === MISSING) return abandon(capacity, 'use', pass, slot, accountsRest(call, deps, plan, entry));
-    const request = buildRequest(call, deps, entry, secret);
-    if (isRefusal(request)) return abandon(capacity, use, pass, slot, { kind: 'refused', refusal: request });
+    attempt.queueMs = isSlot(outcome) ? outcome.waitMs : deps.clock.monotonic() - queuedAt;
+    call.timing.queueMs += attempt.queueMs;
+    if (!isSlot(outcome)) return abandon(attempt, noSlot(call, outcome));
+    attempt.slot = outcome;
+    if (outcome.waitMs > 0) {
+      call.rateUse?.sentNow();
+      const changed = changedMeanwhile(deps, attempt);
+      if (changed !== undefined) return abandon(attempt, changed);
+    }
+    const secret = secretOf(deps, attempt);
+    if (secret === MISSING) return abandon({ ...attempt, use: 'use' }, accountsRest(deps, attempt));
+    const request = buildRequest(call, deps, attempt.entry, secret);
+    if (isRefusal(request)) return abandon(attempt, { kind: 'refused', refusal: request });
     const refusal = await recordStart(call, deps);
-    if (refusal !== undefined) return abandon(capacity, use, pass, slot, { kind: 'refused', refusal });
-    if (call.cancel.reason !== undefined) return abandon(capacity, use, pass, slot, { kind: 'cancelled' });
-    return await sendAttempt(call, deps, plan, entry, capacity, use, request, slot, pass, queueMs);
+    if (refusal !== undefined) return abandon(attempt, { kind: 'refused', refusal });
+    if (call.cancel.reason !== undefined) return abandon(attempt, { kind: 'cancelled' });
+    return await sendAttempt(deps, attempt as ReadyAttempt, request);
   } catch (error) {
-    abandon(capacity, use, pass, isSlot(slot) ? slot : undefined, undefined);
+    abandon(attempt, undefined);
     throw error;
   }
 }
 
 /** Gives everything back of an attempt that was not sent. */
-function abandon<Result>(
-  capacity: CredentialCapacity,
-  use: AccountUse,
-  pass: BreakerPass,
-  slot: SlotLease | undefined,
-  result: Result,
-): Result {
+function abandon<Result>({ pass, slot, use, capacity }: Attempt, result: Result): Result {
   pass.ignore();
   slot?.release();
   if (use === 'probe') capacity.account.inconclusive();
@@ -171,18 +160,10 @@ function noSlot(call: Call, why: Exclude<SlotOutcome, SlotLease>): TryResult {
 }
 
 /** Who waited may find that the provider fails by now, or that the account rests: a whole queue would run into it. */
-function changedMeanwhile(
-  call: Call,
-  deps: TryDeps,
-  plan: AttemptPlan,
-  entry: PlannedAttempt,
-  { account }: CredentialCapacity,
-  use: AccountUse,
-  breaker: Breaker,
-  pass: BreakerPass,
-): TryResult | undefined {
+function changedMeanwhile(deps: TryDeps, attempt: Attempt): TryResult | undefined {
+  const { breaker, pass, use, capacity } = attempt;
   if (!pass.probe && breaker.state.kind !== 'closed') return breakerOpen(deps, breaker);
-  return use === 'use' && account.state.kind !== 'ok' ? accountsRest(call, deps, plan, entry) : undefined;
+  return use === 'use' && capacity.account.state.kind !== 'ok' ? accountsRest(deps, attempt) : undefined;
 }
 
 function breakerOpen({ clock }: TryDeps, breaker: Breaker): TryResult {
@@ -193,7 +174,10 @@ function breakerOpen({ clock }: TryDeps, breaker: Breaker): TryResult {
   });
 }
 
-function accountsRest(call: Call, { capacity }: TryDeps, plan: AttemptPlan, entry: PlannedAttempt): TryResult {
+function accountsRest(
+  { capacity }: TryDeps,
+  { call, plan, entry }: Pick<Attempt, 'call' | 'plan' | 'entry'>,
+): TryResult {
   const rest = capacity.restOf(entry, demandOf(call, plan, entry)) ?? { from: 'rate_limit', forMs: 1 };
   return rest.from === 'account'
     ? skipped('no_capacity', ACCOUNT_TRIGGERS, { code: 'upstream_account', retryAfterMs: rest.forMs })
@@ -210,12 +194,12 @@ const MISSING = Symbol('missing');
  * The account's secret, undefined for an account without one. A missing one is an account that is refused before it
  * is asked.
  */
-function secretOf(call: Call, deps: TryDeps, capacity: CredentialCapacity): string | undefined | typeof MISSING {
-  const ref = capacity.credential.secret;
+function secretOf(deps: TryDeps, attempt: Attempt): string | undefined | typeof MISSING {
+  const ref = attempt.capacity.credential.secret;
   if (ref === undefined) return undefined;
   const secret = deps.secrets.find(ref);
   if (secret !== undefined) return secret;
-  accountRefused(call.id, deps, capacity, undefined);
+  accountRefused(deps, attempt, undefined);
   return MISSING;
 }
 
