@@ -47,7 +47,10 @@ export interface UpstreamRequest {
   readonly body: Buffer;
 }
 
-/** Why an attempt failed, by what may be done about it. */
+/**
+ * Why an attempt failed, by what may be done about it. `model_unknown`: the provider does not know the name that the
+ * operator gave for the model.
+ */
 export type FaultKind =
   | 'connect'
   | 'timeout'
@@ -56,6 +59,7 @@ export type FaultKind =
   | 'overloaded'
   | 'account'
   | 'context_window'
+  | 'model_unknown'
   | 'caller'
   | 'truncated'
   | 'malformed';
@@ -100,9 +104,16 @@ export interface StreamReader {
    * @throws SluiceError `upstream_malformed` when a line passes the cap.
    */
   push(chunk: Buffer): Buffer | undefined;
+  /**
+   * The connection has ended in good order. Reads a last event whose blank line is missing, and ends the answer where it
+   * is complete without the dialect's mark: then `ended` is true.
+   *
+   * @returns what is still to be forwarded, the mark included.
+   */
+  end(): Buffer | undefined;
   /** The first content (text, tool call, reasoning) has been seen. */
   readonly contentSeen: boolean;
-  /** The dialect's own end (`[DONE]`, `message_stop`) has been seen; without it an end of bytes is a truncation. */
+  /** The answer is complete: it gave a reason for its finish, and its dialect's mark or the connection's own end came. */
   readonly ended: boolean;
   /** An in-band error event of the provider. */
   readonly fault: UpstreamFault | undefined;

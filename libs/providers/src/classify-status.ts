@@ -13,27 +13,6 @@ export function kindOfStatus(status: number): FaultKind {
   return status >= 500 ? 'server' : 'caller';
 }
 
-/** Words of the dialects for an error whose status says something else or is 200, in `type` or `code`. */
-const KIND_OF_WORD: Readonly<Record<string, FaultKind>> = {
-  insufficient_quota: 'account',
-  billing_error: 'account',
-  authentication_error: 'account',
-  permission_error: 'account',
-  invalid_api_key: 'account',
-  rate_limit_error: 'rate_limited',
-  rate_limit_exceeded: 'rate_limited',
-  overloaded_error: 'overloaded',
-};
-
-/** What an error inside an answer with status 200 says; a failure of the provider's unless its words say otherwise. */
-export function kindOfError(error: Readonly<Record<string, unknown>>): FaultKind {
-  return kindOfWord(error.code) ?? kindOfWord(error.type) ?? 'server';
-}
-
-function kindOfWord(word: unknown): FaultKind | undefined {
-  return typeof word === 'string' && Object.hasOwn(KIND_OF_WORD, word) ? KIND_OF_WORD[word] : undefined;
-}
-
 /** In place of a body that speaks of our account: the caller reads our own words. */
 export const NO_WORDS = Buffer.alloc(0);
 
@@ -47,7 +26,7 @@ export function faultOf(
 ): UpstreamFault {
   const retryAfterMs = parseRetryAfter(headers, nowMs);
   const contentType = headers['content-type'];
-  const mayPass = kind === 'caller' || kind === 'context_window';
+  const mayPass = kind === 'caller' || kind === 'context_window' || kind === 'model_unknown';
   return {
     kind,
     status,

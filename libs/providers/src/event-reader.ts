@@ -40,8 +40,10 @@ interface Known {
 /**
  * A stream reader over the events of one dialect. Whole events are forwarded, with their bytes as they came; the same
  * buffer goes on when it holds whole events only and none is hidden.
+ *
+ * @param ending the dialect's mark, for a complete answer that came without it.
  */
-export function createEventReader(inspect: Inspect, maxLineBytes?: number): StreamReader {
+export function createEventReader(inspect: Inspect, ending: Buffer, maxLineBytes?: number): StreamReader {
   const decoder = createSseDecoder(maxLineBytes);
   const facts: StreamFacts = {
     contentSeen: false,
@@ -99,6 +101,14 @@ export function createEventReader(inspect: Inspect, maxLineBytes?: number): Stre
     learned += 1;
   }
 
+  /** The events' bytes, and before them what was kept back until the first content. */
+  function release(out: readonly Buffer[]): Buffer | undefined {
+    const all = held.length === 0 ? out : [...held, ...out];
+    held = [];
+    if (all.length === 0) return undefined;
+    return all.length === 1 ? all[0] : Buffer.concat(all);
+  }
+
   return {
     push(chunk) {
       if (
@@ -139,10 +149,17 @@ export function createEventReader(inspect: Inspect, maxLineBytes?: number): Stre
         return undefined;
       }
       if (released && !hidden && startedWhole && decoder.pendingBytes === 0) return chunk;
-      const all = held.length === 0 ? out : [...held, ...out];
-      held = [];
-      if (all.length === 0) return undefined;
-      return all.length === 1 ? all[0] : Buffer.concat(all);
+      return release(out);
+    },
+    end() {
+      if (facts.ended || facts.fault !== undefined) return undefined;
+      const out: Buffer[] = [];
+      const last = decoder.end();
+      if (last !== undefined && isWhole(last) && look(last) === 'forward') out.push(last.bytes);
+      endWithoutMark(facts, () => out.push(ending));
+      if (facts.contentSeen || facts.ended) return release(out);
+      held.push(...out);
+      return undefined;
     },
     get contentSeen() {
       return facts.contentSeen;
@@ -171,6 +188,38 @@ export function createEventReader(inspect: Inspect, maxLineBytes?: number): Stre
       return rest;
     },
   };
+}
+
+/** True for an event that can be read: one that was cut off in the middle of its data is no event. */
+export function isWhole(event: SseEvent): boolean {
+  return isDone(event) || parseData(event) !== undefined;
+}
+
+/** OpenAI's mark for the end of a stream, which others send too. */
+export function isDone({ data }: SseEvent): boolean {
+  return data !== undefined && data.length <= 64 && data.trim() === '[DONE]';
+}
+
+/** An answer that has said why it finished is complete when the connection ends in good order. */
+export function endWithoutMark(facts: StreamFacts, addMark: () => void): void {
+  if (facts.ended || facts.fault !== undefined || facts.finishReason === undefined) return;
+  facts.ended = true;
+  addMark();
+}
+
+/** The dialect's mark of the end: without content and without a reason for a finish, of something broken. */
+export function noteMark(facts: StreamFacts): 'forward' | 'hide' {
+  if (facts.finishReason === undefined && !facts.contentSeen) {
+    noteCut(facts);
+    return 'hide';
+  }
+  facts.ended = true;
+  return 'forward';
+}
+
+/** The answer ends here, and is not complete. */
+export function noteCut(facts: StreamFacts): void {
+  facts.fault = { kind: 'truncated', status: 200, detail: 'the stream ended without a reason for its finish' };
 }
 
 /** JSON of an event's data, or undefined when it cannot be read. */

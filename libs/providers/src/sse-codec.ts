@@ -1,8 +1,9 @@
 import { SluiceError } from '@sluice/contracts';
 
-/** Longest line that is accepted, bytes. */
-const DEFAULT_MAX_LINE_BYTES = 1024 * 1024;
+/** Longest line that is accepted, bytes: a generated image in base64 is one line. */
+const DEFAULT_MAX_LINE_BYTES = 16 * 1024 * 1024;
 const NOTHING = Buffer.alloc(0);
+const LINE_END = Buffer.from('\n');
 const LF = 10;
 const CR = 13;
 
@@ -20,6 +21,8 @@ export interface SseEvent {
 export interface SseDecoder {
   /** @throws SluiceError `upstream_malformed` when a line or an event passes the cap. */
   push(chunk: Buffer): SseEvent[];
+  /** The bytes are over: the event whose blank line did not come, with that line among its bytes. */
+  end(): SseEvent | undefined;
   /** How many bytes of an event that has not ended are held. */
   readonly pendingBytes: number;
 }
@@ -57,9 +60,14 @@ export function createSseDecoder(maxLineBytes: number = DEFAULT_MAX_LINE_BYTES):
     return parseEvent(bytes);
   }
 
-  return {
+  const decoder: SseDecoder = {
     get pendingBytes() {
       return heldBytes;
+    },
+    end() {
+      if (heldBytes === 0) return undefined;
+      const [event] = decoder.push(LINE_END);
+      return event ?? decoder.push(LINE_END)[0];
     },
     push(chunk) {
       const events: SseEvent[] = [];
@@ -101,6 +109,7 @@ export function createSseDecoder(maxLineBytes: number = DEFAULT_MAX_LINE_BYTES):
       return events;
     },
   };
+  return decoder;
 }
 
 function parseEvent(bytes: Buffer): SseEvent {

@@ -16,6 +16,7 @@ export function countsAgainst(fault: UpstreamFault, deadlines: Deadlines, provid
   switch (fault.kind) {
     case 'caller':
     case 'context_window':
+    case 'model_unknown':
     case 'rate_limited':
     case 'account':
       return false;

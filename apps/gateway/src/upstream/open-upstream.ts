@@ -153,7 +153,11 @@ class Exchange implements TransportHandlers {
       this.#wire?.abort();
       return;
     }
-    const out = reader.push(chunk);
+    this.#forward(reader, reader.push(chunk));
+  }
+
+  /** What was read of a stream goes on; its end and its faults are noted. */
+  #forward(reader: StreamReader, out: Buffer | undefined): void {
     if (reader.fault !== undefined && !reader.contentSeen) {
       this.#wire?.abort();
       this.#fail(reader.fault);
@@ -177,13 +181,10 @@ class Exchange implements TransportHandlers {
   #readEnd(): void {
     const status = this.#status;
     if (this.#reader !== undefined) {
-      if (this.#reader.ended) {
-        this.#release();
-        this.#endStream({ kind: 'end' });
-      } else
-        this.#fail(
-          this.#reader.fault ?? { kind: 'truncated', status, detail: 'the stream ended without its end marker' },
-        );
+      const reader = this.#reader;
+      if (this.#streamEnd === undefined) this.#forward(reader, reader.end());
+      if (!reader.ended && reader.fault === undefined)
+        this.#fail({ kind: 'truncated', status, detail: 'the stream ended before the answer was complete' });
       return;
     }
     this.#release();

@@ -1,6 +1,6 @@
 import type { UpstreamFault } from '@sluice/contracts';
 import { type AnswerHeaders, faultOf, kindOfStatus, NO_WORDS, parseJson } from '../classify-status.ts';
-import { asObject } from '../token-count.ts';
+import { errorIn, kindOfWords } from '../error-words.ts';
 
 /**
  * What is wrong with the account and not with the call. From the first word on: later ones may quote the caller's
@@ -8,6 +8,8 @@ import { asObject } from '../token-count.ts';
  */
 const OF_THE_ACCOUNT =
   /^(your credit balance is too low|you have reached your specified api usage limits|this organization has been disabled)/i;
+/** A name of a model and nothing else: a file that is not found has other words before its id. */
+const UNKNOWN_MODEL = /^model: \S{1,200}$/;
 /** The account may not send a prompt this long: no rest helps, and a rest would stop everybody's. */
 const LONG_CONTEXT = /^[^"'`]{0,40} required for long context requests/i;
 
@@ -16,20 +18,17 @@ const LONG_CONTEXT = /^[^"'`]{0,40} required for long context requests/i;
  * their words.
  */
 export function classifyAnthropic(status: number, headers: AnswerHeaders, body: Buffer, nowMs: number): UpstreamFault {
-  const kind = kindOfStatus(status);
-  if (kind !== 'caller' && kind !== 'rate_limited') return faultOf(kind, status, headers, body, nowMs);
-  const words = asObject(asObject(parseJson(body))?.error)?.message;
-  const message = typeof words === 'string' ? words : '';
-  if (kind === 'rate_limited')
-    return LONG_CONTEXT.test(message)
-      ? faultOf('context_window', status, headers, NO_WORDS, nowMs)
-      : faultOf(kind, status, headers, body, nowMs);
-  if (OF_THE_ACCOUNT.test(message)) return faultOf('account', status, headers, body, nowMs);
-  return faultOf(
-    /prompt is too long|exceed context limit/i.test(message) ? 'context_window' : 'caller',
-    status,
-    headers,
-    body,
-    nowMs,
-  );
+  const byStatus = kindOfStatus(status);
+  const error = errorIn(parseJson(body));
+  const said = error === undefined ? undefined : kindOfWords(error);
+  const message = typeof error?.message === 'string' ? error.message : '';
+  if (said === 'account' || (byStatus === 'caller' && OF_THE_ACCOUNT.test(message)))
+    return faultOf('account', status, headers, body, nowMs);
+  if (byStatus === 'rate_limited' && LONG_CONTEXT.test(message))
+    return faultOf('context_window', status, headers, NO_WORDS, nowMs);
+  if (byStatus !== 'caller') return faultOf(byStatus, status, headers, body, nowMs);
+  if (status === 404 && UNKNOWN_MODEL.test(message)) return faultOf('model_unknown', status, headers, body, nowMs);
+  if (/prompt is too long|exceed context limit/i.test(message))
+    return faultOf('context_window', status, headers, body, nowMs);
+  return faultOf(said ?? 'caller', status, headers, body, nowMs);
 }

@@ -1,5 +1,6 @@
 import type { InboundCall, UpstreamFault, WholeAnswer } from '@sluice/contracts';
-import { kindOfError, parseJson } from '../classify-status.ts';
+import { parseJson } from '../classify-status.ts';
+import { errorIn, faultOfError } from '../error-words.ts';
 import { asObject, textLength, tokenCount } from '../token-count.ts';
 import { anthropicUsage } from './usage.ts';
 
@@ -7,12 +8,11 @@ const NO_USAGE = { input: 0, cache_read: 0, cache_write: 0, output: 0, reasoning
 
 /** A whole message, or the answer of a count, which generates nothing and is free. */
 export function readAnthropicWhole(call: InboundCall, body: Buffer): WholeAnswer | UpstreamFault {
-  const answer = asObject(parseJson(body));
+  const value = parseJson(body);
+  const error = errorIn(value);
+  if (error !== undefined) return anthropicFault(error, 'in a 200 answer');
+  const answer = asObject(value);
   if (answer === undefined) return { kind: 'malformed', status: 200, detail: 'the answer is not a JSON object' };
-  if (answer.type === 'error') {
-    const error = asObject(answer.error);
-    return { kind: kindOfError(error ?? {}), status: 200, detail: `an error in a 200 answer: ${String(error?.type)}` };
-  }
   if (call.operation === 'count_tokens') {
     if (tokenCount(answer.input_tokens) === undefined)
       return { kind: 'malformed', status: 200, detail: 'the answer has no input_tokens' };
@@ -21,12 +21,7 @@ export function readAnthropicWhole(call: InboundCall, body: Buffer): WholeAnswer
   if (!Array.isArray(answer.content)) return { kind: 'malformed', status: 200, detail: 'the answer has no content' };
   let outputChars = 0;
   for (const item of answer.content) {
-    const block = asObject(item);
-    outputChars +=
-      textLength(block?.text) +
-      textLength(block?.thinking) +
-      textLength(block?.name) +
-      (block?.input === undefined ? 0 : JSON.stringify(block.input).length);
+    outputChars += blockChars(asObject(item));
   }
   return {
     usage: anthropicUsage(answer.usage),
@@ -34,4 +29,23 @@ export function readAnthropicWhole(call: InboundCall, body: Buffer): WholeAnswer
     model: typeof answer.model === 'string' ? answer.model : undefined,
     outputChars,
   };
+}
+
+/** Length of all that a block says, or the beginning of one in a stream. */
+export function blockChars(block: Readonly<Record<string, unknown>> | undefined): number {
+  const input = asObject(block?.input);
+  return (
+    textLength(block?.text) +
+    textLength(block?.thinking) +
+    textLength(block?.name) +
+    (input === undefined || Object.keys(input).length === 0 ? 0 : JSON.stringify(input).length)
+  );
+}
+
+/** The fault of an error inside an answer; what the caller caused has Anthropic's error body. */
+export function anthropicFault(error: Readonly<Record<string, unknown>>, where: string): UpstreamFault {
+  const fault = faultOfError(error, where);
+  if (fault.body === undefined) return fault;
+  const body = { type: 'error', error: { type: error.type ?? 'invalid_request_error', message: error.message } };
+  return { ...fault, body: Buffer.from(JSON.stringify(body)) };
 }

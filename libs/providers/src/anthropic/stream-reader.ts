@@ -1,7 +1,9 @@
 import type { InboundCall, StreamReader } from '@sluice/contracts';
-import { kindOfError } from '../classify-status.ts';
-import { createEventReader, parseData, type StreamFacts } from '../event-reader.ts';
+import { errorIn } from '../error-words.ts';
+import { createEventReader, isDone, noteCut, noteMark, parseData, type StreamFacts } from '../event-reader.ts';
+import type { SseEvent } from '../sse-codec.ts';
 import { asObject, textLength } from '../token-count.ts';
+import { anthropicFault, blockChars } from './read-whole.ts';
 import { anthropicUsage } from './usage.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -18,6 +20,9 @@ export function createAnthropicStreamReader(_call: InboundCall): StreamReader {
       counted = true;
       // Counts are cumulative: what the end repeats replaces what the start said, and is not added to it.
       facts.usage = anthropicUsage({ ...started, ...defined(usage) });
+    } else if (!counted) {
+      // A count from the stream's start says nothing of what was generated.
+      facts.usage = undefined;
     }
     const reason = asObject(data.delta)?.stop_reason;
     if (typeof reason === 'string') facts.finishReason = reason;
@@ -26,11 +31,13 @@ export function createAnthropicStreamReader(_call: InboundCall): StreamReader {
 
   return createEventReader((event, facts) => {
     if (event.data === undefined) return 'forward';
-    const data = asObject(parseData(event));
-    if (data === undefined) {
-      facts.fault = { kind: 'malformed', status: 200, detail: 'an event of the stream is not a JSON object' };
+    if (isDone(event)) {
+      // A mark of the other dialect, which some send beside their own.
+      if (facts.finishReason === undefined) noteCut(facts);
       return 'hide';
     }
+    const data = eventOf(event, facts);
+    if (data === undefined) return 'hide';
     switch (data.type) {
       case 'message_start': {
         const message = asObject(data.message);
@@ -41,10 +48,9 @@ export function createAnthropicStreamReader(_call: InboundCall): StreamReader {
       }
       case 'content_block_start': {
         const block = asObject(data.content_block);
-        if (block?.type !== 'text' && block?.type !== 'thinking') {
-          facts.contentSeen = true;
-          facts.outputChars += textLength(block?.name);
-        }
+        const chars = blockChars(block);
+        facts.outputChars += chars;
+        if (chars > 0 || (block?.type !== 'text' && block?.type !== 'thinking')) facts.contentSeen = true;
         return 'forward';
       }
       case 'content_block_delta': {
@@ -58,23 +64,29 @@ export function createAnthropicStreamReader(_call: InboundCall): StreamReader {
         noteEnd(data, facts);
         return 'forward';
       case 'message_stop':
-        facts.ended = true;
         // A count from the stream's start says nothing of what was generated.
         if (!counted) facts.usage = undefined;
-        return 'forward';
-      case 'error': {
-        const error = asObject(data.error) ?? {};
-        facts.fault = {
-          kind: kindOfError(error),
-          status: 200,
-          detail: `an error in the stream: ${String(error.type)}`,
-        };
-        return 'hide';
-      }
+        return noteMark(facts);
       default:
         return 'forward';
     }
-  });
+  }, STOP);
+}
+
+const STOP = Buffer.from('event: message_stop\ndata: {"type":"message_stop"}\n\n');
+
+/** The data of an event; undefined when it is no object, or is an error, which is noted as the fault. */
+export function eventOf(event: SseEvent, facts: StreamFacts): Json | undefined {
+  const data = parseData(event);
+  const object = asObject(data);
+  const error =
+    typeof object?.type === 'string' && object.type !== 'error' && event.event !== 'error'
+      ? undefined
+      : (errorIn(data) ?? (event.event === 'error' ? {} : undefined));
+  if (error !== undefined) facts.fault = anthropicFault(error, 'in the stream');
+  else if (object === undefined)
+    facts.fault = { kind: 'malformed', status: 200, detail: 'an event of the stream is not a JSON object' };
+  return error === undefined ? object : undefined;
 }
 
 /** The text of a delta and the member that holds it. */

@@ -1,5 +1,6 @@
 import type { UpstreamFault, WholeAnswer } from '@sluice/contracts';
-import { kindOfError, parseJson } from '../classify-status.ts';
+import { parseJson } from '../classify-status.ts';
+import { errorIn, errorOfChoice, faultOfError } from '../error-words.ts';
 import { topLevelMembers } from '../json-splice.ts';
 import { asObject, textLength } from '../token-count.ts';
 import { openaiUsage } from './usage.ts';
@@ -26,15 +27,11 @@ function parseWithoutData(body: Buffer): unknown {
 
 /** A whole chat completion or embedding answer. */
 export function readOpenaiWhole(body: Buffer): WholeAnswer | UpstreamFault {
-  const answer = asObject(body.length > LARGE_BYTES ? parseWithoutData(body) : parseJson(body));
+  const value = body.length > LARGE_BYTES ? parseWithoutData(body) : parseJson(body);
+  const answer = asObject(value);
+  const error = errorIn(value) ?? errorOfChoice(answer);
+  if (error !== undefined) return faultOfError(error, 'in a 200 answer');
   if (answer === undefined) return { kind: 'malformed', status: 200, detail: 'the answer is not a JSON object' };
-  const error = asObject(answer.error);
-  if (error !== undefined)
-    return {
-      kind: kindOfError(error),
-      status: 200,
-      detail: `an error in a 200 answer: ${String(error.code ?? error.type)}`,
-    };
   if (!Array.isArray(answer.choices) && !Array.isArray(answer.data))
     return { kind: 'malformed', status: 200, detail: 'the answer has neither choices nor data' };
   let outputChars = 0;
@@ -42,8 +39,8 @@ export function readOpenaiWhole(body: Buffer): WholeAnswer | UpstreamFault {
   for (const item of Array.isArray(answer.choices) ? answer.choices : []) {
     const choice = asObject(item);
     const message = asObject(choice?.message);
-    outputChars += textLength(message?.content) + otherChars(message);
-    if (typeof choice?.finish_reason === 'string') finishReason ??= choice.finish_reason;
+    outputChars += contentLength(message?.content) + otherChars(message);
+    if (typeof choice?.finish_reason === 'string' && choice.finish_reason !== '') finishReason ??= choice.finish_reason;
   }
   return {
     usage: openaiUsage(answer.usage),
@@ -78,5 +75,17 @@ export function otherChars(part: Readonly<Record<string, unknown>> | undefined):
 
 function callChars(value: unknown): number {
   const fn = asObject(value);
-  return textLength(fn?.name) + textLength(fn?.arguments);
+  const args = asObject(fn?.arguments);
+  return textLength(fn?.name) + (args === undefined ? textLength(fn?.arguments) : JSON.stringify(args).length);
+}
+
+/** Length of a content: a text, or parts that hold texts, which may be in parts again. */
+export function contentLength(content: unknown): number {
+  if (!Array.isArray(content)) return textLength(content);
+  let length = 0;
+  for (const item of content) {
+    const part = asObject(item);
+    length += textLength(part?.text) + textLength(part?.refusal) + contentLength(part?.thinking);
+  }
+  return length;
 }

@@ -1,32 +1,18 @@
 import type { InboundCall, StreamReader } from '@sluice/contracts';
-import { kindOfError } from '../classify-status.ts';
-import { createEventReader, parseData, type StreamFacts } from '../event-reader.ts';
+import { errorIn, errorOfChoice, faultOfError } from '../error-words.ts';
+import { createEventReader, isDone, noteMark, parseData, type StreamFacts } from '../event-reader.ts';
+import type { SseEvent } from '../sse-codec.ts';
 import { asObject, textLength } from '../token-count.ts';
-import { otherChars } from './read-whole.ts';
+import { contentLength, otherChars } from './read-whole.ts';
 import { openaiUsage } from './usage.ts';
 
 /** Reads a stream of chat completion chunks; the usage chunk is kept from callers that did not ask for it. */
 export function createOpenaiStreamReader({ wantsUsage }: InboundCall): StreamReader {
   return createEventReader((event, facts) => {
     if (event.data === undefined) return 'forward';
-    if (event.data === '[DONE]') {
-      facts.ended = true;
-      return 'forward';
-    }
-    const chunk = asObject(parseData(event));
-    if (chunk === undefined) {
-      facts.fault = { kind: 'malformed', status: 200, detail: 'an event of the stream is not a JSON object' };
-      return 'hide';
-    }
-    const error = asObject(chunk.error);
-    if (error !== undefined) {
-      facts.fault = {
-        kind: kindOfError(error),
-        status: 200,
-        detail: `an error in the stream: ${String(error.code ?? error.type)}`,
-      };
-      return 'hide';
-    }
+    if (isDone(event)) return noteMark(facts);
+    const chunk = chunkOf(event, facts);
+    if (chunk === undefined) return 'hide';
     if (typeof chunk.model === 'string') facts.model ??= chunk.model;
     // The last word counts, also when it is senseless: an earlier count of a running stream says nothing of its end.
     if (asObject(chunk.usage) !== undefined) facts.usage = openaiUsage(chunk.usage);
@@ -36,18 +22,58 @@ export function createOpenaiStreamReader({ wantsUsage }: InboundCall): StreamRea
       facts.repeats = textOf(asObject(asObject(choices[0])?.delta));
     // Counts that cannot be used are no less the chunk that the caller did not ask for.
     return asObject(chunk.usage) !== undefined && choices.length === 0 && !wantsUsage ? 'hide' : 'forward';
-  });
+  }, DONE);
+}
+
+const DONE = Buffer.from('data: [DONE]\n\n');
+
+/** The chunk of an event; undefined when it is none, or says that the answer has failed, which is noted as the fault. */
+export function chunkOf(event: SseEvent, facts: StreamFacts): Readonly<Record<string, unknown>> | undefined {
+  const data = parseData(event);
+  const error = errorIn(data) ?? errorOfChoice(asObject(data)) ?? (event.event === 'error' ? {} : undefined);
+  if (error !== undefined) {
+    facts.fault = faultOfError(error, 'in the stream');
+    return undefined;
+  }
+  const chunk = asObject(data);
+  if (chunk === undefined)
+    facts.fault = { kind: 'malformed', status: 200, detail: 'an event of the stream is not a JSON object' };
+  return chunk;
 }
 
 function noteChoice(choice: Readonly<Record<string, unknown>> | undefined, facts: StreamFacts): void {
-  const delta = asObject(choice?.delta);
-  const chars = textLength(delta?.content) + otherChars(delta);
-  facts.outputChars += chars;
-  if (chars > 0 || asObject(delta?.audio) !== undefined) facts.contentSeen = true;
-  if (typeof choice?.finish_reason === 'string') {
+  noteDelta(asObject(choice?.delta), facts);
+  if (typeof choice?.finish_reason === 'string' && choice.finish_reason !== '') {
     facts.finishReason ??= choice.finish_reason;
     facts.contentSeen = true;
   }
+  // Completions of the old kind have their text here.
+  if (typeof choice?.text === 'string' && choice.text !== '') {
+    facts.outputChars += textLength(choice.text);
+    facts.contentSeen = true;
+  }
+}
+
+/** Counts what a delta says. Whatever stands in it beside the role is content, also what no dialect knows yet. */
+export function noteDelta(delta: Readonly<Record<string, unknown>> | undefined, facts: StreamFacts): void {
+  if (delta === undefined) return;
+  const chars = contentLength(delta.content) + otherChars(delta);
+  let unknown = 0;
+  for (const key in delta) {
+    if (key === 'role') continue;
+    const value = delta[key];
+    if (isNothing(value)) continue;
+    facts.contentSeen = true;
+    if (chars === 0 && typeof value === 'string') unknown += textLength(value);
+  }
+  facts.outputChars += chars + unknown;
+}
+
+function isNothing(value: unknown): boolean {
+  if (typeof value === 'string') return value === '';
+  if (Array.isArray(value)) return value.length === 0;
+  const object = asObject(value);
+  return object === undefined || Object.keys(object).length === 0;
 }
 
 /** The text of a delta and the member that holds it. */

@@ -1,5 +1,5 @@
 import type { StreamReader } from '@sluice/contracts';
-import type { StreamFacts } from '../event-reader.ts';
+import { endWithoutMark, isWhole, type StreamFacts } from '../event-reader.ts';
 import { createSseDecoder, type SseEvent } from '../sse-codec.ts';
 
 /**
@@ -14,8 +14,14 @@ const MAX_PREAMBLE_BYTES = 256 * 1024;
 /**
  * A stream reader that gives the events of another dialect. What a chunk holds becomes one buffer; what comes
  * before the first content is kept back. Any split of the bytes gives the same text.
+ *
+ * @param finish the end of a complete answer whose stream had no mark.
  */
-export function createTranslatingReader(translate: TranslateEvent, maxLineBytes?: number): StreamReader {
+export function createTranslatingReader(
+  translate: TranslateEvent,
+  finish: (facts: StreamFacts) => string,
+  maxLineBytes?: number,
+): StreamReader {
   const decoder = createSseDecoder(maxLineBytes);
   const facts: StreamFacts = {
     contentSeen: false,
@@ -30,6 +36,12 @@ export function createTranslatingReader(translate: TranslateEvent, maxLineBytes?
   /** The preamble, translated. */
   let held = '';
   let preambleBytes = 0;
+
+  function release(out: string): Buffer | undefined {
+    const all = held + out;
+    held = '';
+    return all === '' ? undefined : Buffer.from(all);
+  }
 
   return {
     push(chunk) {
@@ -52,11 +64,18 @@ export function createTranslatingReader(translate: TranslateEvent, maxLineBytes?
         }
         return undefined;
       }
-      if (held !== '') {
-        out = held + out;
-        held = '';
-      }
-      return out === '' ? undefined : Buffer.from(out);
+      return release(out);
+    },
+    end() {
+      if (facts.ended || facts.fault !== undefined) return undefined;
+      const last = decoder.end();
+      let out = last !== undefined && isWhole(last) ? translate(last, facts) : '';
+      endWithoutMark(facts, () => {
+        out += finish(facts);
+      });
+      if (facts.contentSeen || facts.ended) return release(out);
+      held += out;
+      return undefined;
     },
     get contentSeen() {
       return facts.contentSeen;

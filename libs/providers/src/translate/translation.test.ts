@@ -459,7 +459,7 @@ describe('a whole answer in the other dialect', () => {
   ])('stop reason %s is finish reason %s', (stop_reason, finish) => {
     const read = anthropic.readWhole(
       inbound('chat', {}),
-      Buffer.from(JSON.stringify({ ...ANTHROPIC_WHOLE, stop_reason })),
+      Buffer.from(JSON.stringify({ ...ANTHROPIC_WHOLE, content: [{ type: 'text', text: 'Hi' }], stop_reason })),
     );
     expect(JSON.parse(String((read as { body?: Buffer }).body)).choices[0].finish_reason).toBe(finish);
   });

@@ -184,7 +184,7 @@ function reasonOf(kind: Parameters<typeof finalRefusal>[0]['kind']): PassReason 
 /** The provider's own words about a fault of the caller's reach the caller unmodified. */
 function passBodyOn(call: Call, fault: Parameters<typeof finalRefusal>[0]): void {
   if (
-    (fault.kind !== 'caller' && fault.kind !== 'context_window') ||
+    (fault.kind !== 'caller' && fault.kind !== 'context_window' && fault.kind !== 'model_unknown') ||
     fault.body === undefined ||
     fault.status === undefined
   )

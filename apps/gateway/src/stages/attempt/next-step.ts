@@ -81,6 +81,7 @@ export function finalRefusal(fault: UpstreamFault): Refusal {
       return { code: 'upstream_malformed' };
     case 'caller':
     case 'context_window':
+    case 'model_unknown':
       return {
         code: 'bad_request',
         refusedBy: 'upstream',

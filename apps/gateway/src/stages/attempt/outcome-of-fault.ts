@@ -9,6 +9,7 @@ export const OUTCOME_OF_FAULT: Readonly<Record<FaultKind, AttemptOutcome>> = {
   rate_limited: 'rate_limited',
   account: 'account_error',
   context_window: 'caller_error',
+  model_unknown: 'http_error',
   caller: 'caller_error',
   truncated: 'truncated',
   malformed: 'malformed',

@@ -141,6 +141,7 @@ export function noteAccount(deps: AccountDeps, used: AccountInUse, fault: Upstre
       return;
     case 'caller':
     case 'context_window':
+    case 'model_unknown':
       accountAccepted(deps, used);
       return;
     default:

@@ -8,12 +8,10 @@ import {
   type UpstreamTarget,
   type WholeAnswer,
 } from '@sluice/contracts';
-import { parseJson } from '../../classify-status.ts';
-import { asObject } from '../../token-count.ts';
 import { endpoint, upstreamHeaders } from '../../upstream-headers.ts';
 import { readOpenaiWhole } from '../../openai/read-whole.ts';
 import { createTranslationCache, isNotCarried } from '../translation-cache.ts';
-import { toAnthropicError } from './error.ts';
+import { anthropicFaultOf } from './error.ts';
 import { toChatRequest } from './request.ts';
 import { createMessageEventReader } from './stream.ts';
 import { toMessage } from './whole.ts';
@@ -36,21 +34,15 @@ export function buildChatRequest(call: InboundCall, target: UpstreamTarget): Ups
   return { method: 'POST', ...endpoint(target.baseUrl, '/chat/completions'), headers, body };
 }
 
-/** The provider's words about the caller's request in the caller's dialect. */
-export function translateFaultToAnthropic(fault: UpstreamFault): UpstreamFault {
-  if (fault.body === undefined) return fault;
-  const { body: _body, contentType: _contentType, ...rest } = fault;
-  const body = toAnthropicError(fault.status ?? 400, fault.body);
-  return body === undefined ? rest : { ...rest, body, contentType: 'application/json' };
-}
+export { anthropicFaultOf as translateFaultToAnthropic } from './error.ts';
 
 /** A whole chat completion with its translation. */
 export function readCompletionForAnthropic(body: Buffer): WholeAnswer | UpstreamFault {
   const parsed = readOpenaiWhole(body);
-  if (isFault(parsed)) return parsed;
-  const message = toMessage(asObject(parseJson(body)) ?? {}, parsed.outputChars);
-  return message === undefined
-    ? { kind: 'malformed', status: 200, detail: 'no choice, or arguments of a tool call that are not a JSON object' }
+  if (isFault(parsed)) return anthropicFaultOf(parsed);
+  const message = toMessage(body, parsed.outputChars);
+  return typeof message === 'string'
+    ? { kind: 'malformed', status: 200, detail: message }
     : { ...parsed, body: message };
 }
 

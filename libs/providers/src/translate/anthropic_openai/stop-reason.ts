@@ -1,14 +1,9 @@
-/** OpenAI's word for why an answer ended, in Anthropic's. Whether a stop sequence ended it, OpenAI does not say. */
-export function stopReasonOf(finishReason: unknown): string {
-  switch (finishReason) {
-    case 'tool_calls':
-    case 'function_call':
-      return 'tool_use';
-    case 'length':
-      return 'max_tokens';
-    case 'content_filter':
-      return 'refusal';
-    default:
-      return 'end_turn';
-  }
+/**
+ * OpenAI's word for why an answer ended, in Anthropic's: a tool is to be used exactly where one is named, whatever word
+ * the provider has for it. Whether a stop sequence ended the answer, OpenAI does not say.
+ */
+export function stopReasonOf(finishReason: unknown, hasTools: boolean, refused: boolean): string {
+  if (refused || finishReason === 'content_filter') return 'refusal';
+  if (finishReason === 'length') return 'max_tokens';
+  return hasTools ? 'tool_use' : 'end_turn';
 }

@@ -1,36 +1,39 @@
+import { randomUUID } from 'node:crypto';
 import type { StreamReader } from '@sluice/contracts';
-import { kindOfError } from '../../classify-status.ts';
-import { parseData, type StreamFacts } from '../../event-reader.ts';
-import { asObject, textLength } from '../../token-count.ts';
+import { isDone, noteMark, type StreamFacts } from '../../event-reader.ts';
+import { asObject } from '../../token-count.ts';
+import { chunkOf, noteDelta } from '../../openai/stream-reader.ts';
 import { openaiUsage } from '../../openai/usage.ts';
+import { anthropicFaultOf } from './error.ts';
 import { asArray, asText, type Json } from '../carrier.ts';
+import { rawTexts } from '../raw-json.ts';
 import { createTranslatingReader } from '../translating-reader.ts';
+import { answerText } from './answer-text.ts';
+import { event, MessageBlocks } from './message-blocks.ts';
 import { stopReasonOf } from './stop-reason.ts';
 import { anthropicUsageOf, guessedUsage } from './usage.ts';
 
-const event = (type: string, rest: string): string => `event: ${type}\ndata: {"type":"${type}"${rest}}\n\n`;
+const ARGUMENTS = ['choices', '*', 'delta', 'tool_calls', '*', 'function', 'arguments'];
 
 /**
- * A stream of chat completion chunks as Anthropic's events. Blocks follow each other: one ends where the next
- * begins. The counts come with the end, because only then does the provider give them.
+ * A stream of chat completion chunks as Anthropic's events. The counts come with the end, because only then does the
+ * provider give them.
  */
 export function createMessageEventReader(): StreamReader {
+  const blocks = new MessageBlocks();
   let started = false;
-  let finishReason: string | undefined;
   let refused = false;
-  /** Index of the block that is open, or was last. */
-  let block = -1;
-  let open: 'text' | 'tool' | undefined;
-  /** Tool calls by the provider's index; the last one is open while `open` is `tool`. */
-  const tools = new Map<unknown, number>();
+  let id = '';
 
-  function start(chunk: Json): string {
+  /** Told with the first content: by then a chunk has said who answers. */
+  function start(facts: StreamFacts): string {
     started = true;
+    id ||= `msg_${randomUUID()}`;
     const message = {
-      id: asText(chunk.id) ?? '',
+      id,
       type: 'message',
       role: 'assistant',
-      model: asText(chunk.model) ?? '',
+      model: facts.model ?? '',
       content: [],
       stop_reason: null,
       stop_sequence: null,
@@ -39,105 +42,73 @@ export function createMessageEventReader(): StreamReader {
     return event('message_start', `,"message":${JSON.stringify(message)}`);
   }
 
-  function close(): string {
-    if (open === undefined) return '';
-    open = undefined;
-    return event('content_block_stop', `,"index":${block}`);
+  function choice(value: Json, data: string, facts: StreamFacts): string {
+    const delta = asObject(value.delta);
+    noteDelta(delta, facts);
+    if (typeof value.finish_reason === 'string' && value.finish_reason !== '') {
+      facts.finishReason ??= value.finish_reason;
+      facts.contentSeen = true;
+    }
+    if (!facts.contentSeen) return '';
+    const begin = started ? '' : start(facts);
+    if (delta === undefined) return begin;
+    const text = answerText(delta.content);
+    if (text === undefined) return malformed(facts, 'content that is neither text nor parts of text');
+    const refusal = asText(delta.refusal) ?? '';
+    if (refusal !== '') refused = true;
+    const out = begin + blocks.text(text) + blocks.text(refusal) + tools(delta, data, facts);
+    return blocks.broken === undefined ? out : malformed(facts, blocks.broken);
   }
 
-  function begin(kind: 'text' | 'tool', content: string): string {
-    const out = close();
-    block += 1;
-    open = kind;
-    return `${out}${event('content_block_start', `,"index":${block},"content_block":${content}`)}`;
-  }
-
-  function text(value: string, facts: StreamFacts): string {
-    facts.outputChars += textLength(value);
-    facts.contentSeen = true;
-    const out = open === 'text' ? '' : begin('text', '{"type":"text","text":""}');
-    return `${out}${event('content_block_delta', `,"index":${block},"delta":{"type":"text_delta","text":${JSON.stringify(value)}}`)}`;
-  }
-
-  function tool(call: Json, facts: StreamFacts): string {
-    const made = asObject(call.function);
-    const key = call.index ?? 0;
+  function tools(delta: Json, data: string, facts: StreamFacts): string {
     let out = '';
-    let at = tools.get(key);
-    if (at === undefined) {
-      const name = asText(made?.name) ?? '';
-      facts.outputChars += textLength(name);
-      facts.contentSeen = true;
-      out = begin(
-        'tool',
-        `{"type":"tool_use","id":${JSON.stringify(call.id ?? '')},"name":${JSON.stringify(name)},"input":{}}`,
-      );
-      at = block;
-      tools.set(key, at);
+    for (const [i, item] of (asArray(delta.tool_calls) ?? []).entries()) {
+      const call = asObject(item);
+      if (call !== undefined)
+        out += blocks.tool(call, argumentsOf(asObject(call.function)?.arguments, data, i, facts), id);
     }
-    const args = asText(made?.arguments) ?? '';
-    if (args === '') return out;
-    if (at !== block || open !== 'tool') {
-      facts.fault = { kind: 'malformed', status: 200, detail: 'arguments of a tool call that another one had ended' };
-      return '';
-    }
-    facts.outputChars += textLength(args);
-    return `${out}${event('content_block_delta', `,"index":${block},"delta":{"type":"input_json_delta","partial_json":${JSON.stringify(args)}}`)}`;
-  }
-
-  function choice(value: Json | undefined, facts: StreamFacts): string {
-    const delta = asObject(value?.delta);
-    let out = '';
-    const content = delta?.content;
-    if (typeof content === 'string' && content !== '') out += text(content, facts);
-    const refusal = delta?.refusal;
-    if (typeof refusal === 'string' && refusal !== '') {
-      refused = true;
-      out += text(refusal, facts);
-    }
-    for (const call of asArray(delta?.tool_calls) ?? []) out += tool(asObject(call) ?? {}, facts);
-    if (typeof delta?.reasoning_content === 'string') {
-      facts.outputChars += textLength(delta.reasoning_content);
-      facts.contentSeen = true;
-    }
-    if (typeof value?.finish_reason === 'string') {
-      facts.finishReason ??= finishReason = value.finish_reason;
-      facts.contentSeen = true;
-    }
+    const old = asObject(delta.function_call);
+    if (old !== undefined) out += blocks.tool({ index: -1, function: old }, asText(old.arguments) ?? '', id);
     return out;
   }
 
-  function stop(facts: StreamFacts): string {
-    facts.ended = true;
-    const delta = { stop_reason: refused ? 'refusal' : stopReasonOf(finishReason), stop_sequence: null };
+  function argumentsOf(value: unknown, data: string, index: number, facts: StreamFacts): string {
+    if (value === undefined || value === null) return '';
+    if (typeof value === 'string') return value;
+    if (asObject(value) === undefined) malformed(facts, 'arguments that are neither text nor an object');
+    return rawTexts(data, ARGUMENTS).get(`0.${index}`) ?? '';
+  }
+
+  function finish(facts: StreamFacts): string {
+    const begin = started ? '' : start(facts);
+    const rest = blocks.finish(facts.finishReason === 'length');
+    if (blocks.broken !== undefined) {
+      facts.ended = false;
+      return malformed(facts, blocks.broken);
+    }
+    const delta = { stop_reason: stopReasonOf(facts.finishReason, blocks.hasTools, refused), stop_sequence: null };
     const usage = facts.usage === undefined ? guessedUsage(facts.outputChars) : anthropicUsageOf(facts.usage);
-    return `${close()}${event('message_delta', `,"delta":${JSON.stringify(delta)},"usage":${JSON.stringify(usage)}`)}${event('message_stop', '')}`;
+    return `${begin}${rest}${event('message_delta', `,"delta":${JSON.stringify(delta)},"usage":${JSON.stringify(usage)}`)}${event('message_stop', '')}`;
   }
 
   return createTranslatingReader((sse, facts) => {
     if (sse.data === undefined) return '';
-    if (sse.data === '[DONE]') return started ? stop(facts) : malformed(facts, 'the stream ended before it began');
-    const chunk = asObject(parseData(sse));
-    if (chunk === undefined) return malformed(facts, 'an event of the stream is not a JSON object');
-    const error = asObject(chunk.error);
-    if (error !== undefined) {
-      facts.fault = {
-        kind: kindOfError(error),
-        status: 200,
-        detail: `an error in the stream: ${String(error.code ?? error.type)}`,
-      };
+    if (isDone(sse)) return noteMark(facts) === 'hide' ? '' : finish(facts);
+    const chunk = chunkOf(sse, facts);
+    if (chunk === undefined) {
+      if (facts.fault !== undefined) facts.fault = anthropicFaultOf(facts.fault);
       return '';
     }
-    if (typeof chunk.model === 'string') facts.model ??= chunk.model;
-    const usage = openaiUsage(chunk.usage);
-    if (usage !== undefined) facts.usage = usage;
-    const out = started ? '' : start(chunk);
-    const choices = asArray(chunk.choices);
-    return choices === undefined || choices.length === 0 ? out : out + choice(asObject(choices[0]), facts);
-  });
+    // The first chunk of some has neither: it only tells what a filter made of the prompt.
+    if (typeof chunk.model === 'string' && chunk.model !== '') facts.model ??= chunk.model;
+    id ||= asText(chunk.id) ?? '';
+    if (asObject(chunk.usage) !== undefined) facts.usage = openaiUsage(chunk.usage);
+    const first = asObject(asArray(chunk.choices)?.[0]);
+    return first === undefined ? '' : choice(first, sse.data, facts);
+  }, finish);
 }
 
 function malformed(facts: StreamFacts, detail: string): string {
-  facts.fault = { kind: 'malformed', status: 200, detail };
+  facts.fault ??= { kind: 'malformed', status: 200, detail };
   return '';
 }

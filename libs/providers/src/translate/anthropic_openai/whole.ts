@@ -1,47 +1,73 @@
 import { parseText } from '../../json-shape.ts';
 import { asObject } from '../../token-count.ts';
 import { openaiUsage } from '../../openai/usage.ts';
-import { asArray, asText, type Json } from '../carrier.ts';
+import { asArray, asText, isUnset, type Json } from '../carrier.ts';
+import { RawJson, rawTexts, stringifyWithRaw } from '../raw-json.ts';
+import { toAnthropicToolId, ToolIds } from '../tool-ids.ts';
+import { answerText } from './answer-text.ts';
 import { stopReasonOf } from './stop-reason.ts';
 import { anthropicUsageOf, guessedUsage } from './usage.ts';
 
-/** A whole chat completion as an Anthropic message; undefined when its choice cannot be read. */
-export function toMessage(answer: Json, outputChars: number): Buffer | undefined {
-  const choice = asObject((asArray(answer.choices) ?? [])[0]);
+const ARGUMENTS = ['choices', '*', 'message', 'tool_calls', '*', 'function', 'arguments'];
+
+/** A whole chat completion as an Anthropic message, or what about its choice cannot be read. */
+export function toMessage(body: Buffer, outputChars: number): Buffer | string {
+  const json = body.toString();
+  const answer = asObject(parseText(json)) ?? {};
+  const choice = asObject(asArray(answer.choices)?.[0]);
   const message = asObject(choice?.message);
-  if (message === undefined) return undefined;
-  const content: Json[] = [];
-  const text = asText(message.content) ?? '';
-  if (text !== '') content.push({ type: 'text', text });
+  if (message === undefined) return 'no choice with a message';
+  const text = answerText(message.content);
+  if (text === undefined) return 'content that is neither text nor parts of text';
   const refusal = asText(message.refusal) ?? '';
-  if (refusal !== '') content.push({ type: 'text', text: refusal });
-  for (const item of asArray(message.tool_calls) ?? []) {
-    const call = asObject(item);
-    const made = asObject(call?.function);
-    if (made === undefined) continue;
-    const input = inputOf(made.arguments, choice?.finish_reason === 'length');
-    if (input === undefined) return undefined;
-    content.push({ type: 'tool_use', id: call?.id, name: made.name, input });
-  }
+  const content: Json[] = [text, refusal].filter((said) => said !== '').map((said) => ({ type: 'text', text: said }));
+  const tools = toolBlocks(message, json, asText(answer.id) ?? '', choice?.finish_reason === 'length');
+  if (typeof tools === 'string') return tools;
+  content.push(...tools);
   const usage = openaiUsage(answer.usage);
   return Buffer.from(
-    JSON.stringify({
+    stringifyWithRaw({
       id: answer.id,
       type: 'message',
       role: 'assistant',
       model: answer.model,
       content,
-      stop_reason: refusal !== '' ? 'refusal' : stopReasonOf(choice?.finish_reason),
+      stop_reason: stopReasonOf(choice?.finish_reason, tools.length > 0, refusal !== ''),
       stop_sequence: null,
       usage: usage === undefined ? guessedUsage(outputChars) : anthropicUsageOf(usage),
     }),
   );
 }
 
+/** Calls as blocks, or why they are none. */
+function toolBlocks(message: Json, json: string, answerId: string, wasCut: boolean): Json[] | string {
+  const ids = new ToolIds();
+  const blocks: Json[] = [];
+  const calls = [...(asArray(message.tool_calls) ?? [])];
+  const old = asObject(message.function_call);
+  if (old !== undefined) calls.push({ function: old });
+  let written: ReadonlyMap<string, string> | undefined;
+  for (const [i, item] of calls.entries()) {
+    const call = asObject(item);
+    const made = asObject(call?.function);
+    if (call === undefined || made === undefined) continue;
+    const name = asText(made.name) ?? '';
+    if (name === '') return 'a tool call without a name';
+    const given = made.arguments;
+    const text = asObject(given) === undefined ? given : (written ??= rawTexts(json, ARGUMENTS)).get(`0.${i}`);
+    const input = inputOf(text, wasCut);
+    if (input === undefined) return 'arguments of a tool call that are not a JSON object';
+    blocks.push({ type: 'tool_use', id: toAnthropicToolId(ids.next(call.id, answerId)), name, input });
+  }
+  return blocks;
+}
+
 /** Arguments that the token limit cut are no JSON: such an input is empty, as in Anthropic's own answers. */
-function inputOf(value: unknown, wasCut: boolean): Json | undefined {
-  const text = asText(value) ?? '';
+function inputOf(value: unknown, wasCut: boolean): Json | RawJson | undefined {
+  const text = isUnset(value) ? '' : asText(value);
+  if (text === undefined) return undefined;
   if (text.trim() === '') return {};
   const parsed = parseText(text);
-  return parsed === undefined && wasCut ? {} : asObject(parsed);
+  if (asObject(parsed) !== undefined) return new RawJson(text);
+  return parsed === undefined && wasCut ? {} : undefined;
 }

@@ -1,10 +1,11 @@
+import type { UpstreamFault } from '@sluice/contracts';
 import { parseJson } from '../../classify-status.ts';
-import { asObject } from '../../token-count.ts';
+import { errorIn } from '../../error-words.ts';
 import { asText } from '../carrier.ts';
 
 /** Anthropic's error body as OpenAI's; undefined when it cannot be read, and then the caller reads our own words. */
 export function toOpenaiError(body: Buffer): Buffer | undefined {
-  const error = asObject(asObject(parseJson(body))?.error);
+  const error = errorIn(parseJson(body));
   const message = asText(error?.message);
   if (message === undefined) return undefined;
   const type = asText(error?.type) ?? 'invalid_request_error';
@@ -18,4 +19,12 @@ export function toOpenaiError(body: Buffer): Buffer | undefined {
       },
     }),
   );
+}
+
+/** The provider's words about the caller's request in the caller's dialect. */
+export function openaiFaultOf(fault: UpstreamFault): UpstreamFault {
+  if (fault.body === undefined) return fault;
+  const { body: _body, contentType: _contentType, ...rest } = fault;
+  const body = toOpenaiError(fault.body);
+  return body === undefined ? rest : { ...rest, body, contentType: 'application/json' };
 }

@@ -8,12 +8,10 @@ import {
   type UpstreamTarget,
   type WholeAnswer,
 } from '@sluice/contracts';
-import { parseJson } from '../../classify-status.ts';
-import { asObject } from '../../token-count.ts';
 import { endpoint, upstreamHeaders } from '../../upstream-headers.ts';
 import { readAnthropicWhole } from '../../anthropic/read-whole.ts';
 import { createTranslationCache, isNotCarried } from '../translation-cache.ts';
-import { toOpenaiError } from './error.ts';
+import { openaiFaultOf } from './error.ts';
 import { MIN_THINKING_TOKENS, toAnthropicRequest } from './request.ts';
 import { createChatChunkReader } from './stream.ts';
 import { toChatCompletion } from './whole.ts';
@@ -54,19 +52,13 @@ export function buildMessageRequest(call: InboundCall, target: UpstreamTarget): 
   };
 }
 
-/** The provider's words about the caller's request in the caller's dialect. */
-export function translateFaultToOpenai(fault: UpstreamFault): UpstreamFault {
-  if (fault.body === undefined) return fault;
-  const { body: _body, contentType: _contentType, ...rest } = fault;
-  const body = toOpenaiError(fault.body);
-  return body === undefined ? rest : { ...rest, body, contentType: 'application/json' };
-}
+export { openaiFaultOf as translateFaultToOpenai } from './error.ts';
 
 /** A whole message with its translation. */
 export function readMessageForOpenai(call: InboundCall, body: Buffer, nowMs: number): WholeAnswer | UpstreamFault {
   const parsed = readAnthropicWhole({ ...call, operation: 'messages' }, body);
-  if (isFault(parsed)) return parsed;
-  return { ...parsed, body: toChatCompletion(asObject(parseJson(body)) ?? {}, Math.floor(nowMs / 1000)) };
+  if (isFault(parsed)) return openaiFaultOf(parsed);
+  return { ...parsed, body: toChatCompletion(body, Math.floor(nowMs / 1000)) };
 }
 
 /** Message events as chat completion chunks. */

@@ -1,26 +1,40 @@
 import type { InboundCall, StreamReader } from '@sluice/contracts';
-import { kindOfError } from '../../classify-status.ts';
-import { parseData, type StreamFacts } from '../../event-reader.ts';
+import { isDone, noteCut, noteMark, type StreamFacts } from '../../event-reader.ts';
 import { asObject, textLength, tokenCount } from '../../token-count.ts';
+import { blockChars } from '../../anthropic/read-whole.ts';
+import { eventOf } from '../../anthropic/stream-reader.ts';
 import { anthropicUsage } from '../../anthropic/usage.ts';
 import { asText, type Json } from '../carrier.ts';
+import { rawTexts } from '../raw-json.ts';
+import { ToolIds } from '../tool-ids.ts';
 import { createTranslatingReader } from '../translating-reader.ts';
+import { openaiFaultOf } from './error.ts';
 import { finishReasonOf } from './finish-reason.ts';
 import { JSON_TOOL } from './tools.ts';
 import { openaiUsageOf } from './usage.ts';
+
+/** What a block gives, and of a tool what it has said so far. */
+interface Block {
+  readonly kind: 'text' | 'call' | 'json' | 'nothing';
+  readonly call: number;
+  /** Arguments that came with the block's beginning, for a tool to which nothing is added. */
+  initial: string;
+  hasArguments: boolean;
+}
 
 /** A stream of Anthropic's message events as chat completion chunks, each built in one piece. */
 export function createChatChunkReader({ wantsUsage }: InboundCall, nowMs: () => number): StreamReader {
   /** What every chunk begins with, up to its delta. */
   let head = '';
+  let id = '';
   let started: Json = {};
   let counted = false;
   let stopReason: unknown;
-  let isJsonAnswer = false;
+  const ids = new ToolIds();
   /** Tool calls so far; each block of a tool is one call in order. */
   let calls = 0;
-  /** What the open block gives. */
-  let open: 'text' | 'call' | 'json' | 'nothing' = 'nothing';
+  const blocks = new Map<unknown, Block>();
+  let last: Block | undefined;
 
   const chunk = (delta: string, finish = 'null'): string =>
     `${head}${delta},"logprobs":null,"finish_reason":${finish}}]}\n\n`;
@@ -30,60 +44,73 @@ export function createChatChunkReader({ wantsUsage }: InboundCall, nowMs: () => 
     facts.model = model;
     started = asObject(message?.usage) ?? {};
     facts.usage = anthropicUsage(message?.usage);
-    const frame = {
-      id: asText(message?.id) ?? '',
-      object: 'chat.completion.chunk',
-      created: Math.floor(nowMs() / 1000),
-      model: model ?? '',
-    };
+    id = asText(message?.id) ?? '';
+    const frame = { id, object: 'chat.completion.chunk', created: Math.floor(nowMs() / 1000), model: model ?? '' };
     head = `data: ${JSON.stringify(frame).slice(0, -1)},"choices":[{"index":0,"delta":`;
     return chunk('{"role":"assistant","content":"","refusal":null}');
   }
 
-  function startBlock(block: Json | undefined, facts: StreamFacts): string {
+  function startBlock(data: Json, text: string, facts: StreamFacts): string {
+    const block = asObject(data.content_block);
+    facts.outputChars += blockChars(block);
     if (block?.type === 'text') {
-      open = 'text';
-      const text = asText(block.text) ?? '';
-      return text === '' ? '' : content(text, facts);
+      open(data, { kind: 'text', call: -1, initial: '', hasArguments: false });
+      const said = asText(block.text) ?? '';
+      return said === '' ? '' : content(said, facts);
     }
     if (block?.type !== 'tool_use') {
-      open = 'nothing';
+      open(data, { kind: 'nothing', call: -1, initial: '', hasArguments: false });
+      if (blockChars(block) > 0) facts.contentSeen = true;
       return '';
     }
     facts.contentSeen = true;
-    facts.outputChars += textLength(block.name);
+    const initial = rawTexts(text, ['content_block', 'input']).get('') ?? '{}';
     if (block.name === JSON_TOOL) {
-      open = 'json';
-      isJsonAnswer = true;
+      open(data, { kind: 'json', call: -1, initial, hasArguments: false });
       return '';
     }
-    open = 'call';
+    open(data, { kind: 'call', call: calls, initial, hasArguments: false });
     calls += 1;
     return chunk(
-      `{"tool_calls":[{"index":${calls - 1},"id":${JSON.stringify(block.id ?? '')},"type":"function","function":{"name":${JSON.stringify(block.name ?? '')},"arguments":""}}]}`,
+      `{"tool_calls":[{"index":${calls - 1},"id":${JSON.stringify(ids.next(block.id, id))},"type":"function","function":{"name":${JSON.stringify(block.name ?? '')},"arguments":""}}]}`,
     );
   }
 
+  function open({ index }: Json, block: Block): void {
+    last = block;
+    blocks.set(index, block);
+  }
+
   function content(text: string, facts: StreamFacts): string {
-    facts.outputChars += textLength(text);
     facts.contentSeen = true;
     return chunk(`{"content":${JSON.stringify(text)}}`);
   }
 
-  function delta(value: Json | undefined, facts: StreamFacts): string {
+  function delta(data: Json, facts: StreamFacts): string {
+    const value = asObject(data.delta);
+    const block = blocks.get(data.index) ?? last;
+    facts.outputChars += textLength(value?.text) + textLength(value?.partial_json) + textLength(value?.thinking);
     if (typeof value?.text === 'string') return content(value.text, facts);
-    if (typeof value?.partial_json === 'string') {
-      if (value.partial_json === '') return '';
-      if (open === 'json') return content(value.partial_json, facts);
-      facts.outputChars += textLength(value.partial_json);
-      return chunk(
-        `{"tool_calls":[{"index":${calls - 1},"function":{"arguments":${JSON.stringify(value.partial_json)}}}]}`,
-      );
-    }
+    if (typeof value?.partial_json === 'string')
+      return block === undefined || value.partial_json === '' ? '' : args(block, value.partial_json, facts);
     // Thoughts are not shown, but they are output: the answer has begun.
     if (typeof value?.thinking === 'string') facts.contentSeen = true;
-    facts.outputChars += textLength(value?.thinking);
     return '';
+  }
+
+  function args(block: Block, text: string, facts: StreamFacts): string {
+    block.hasArguments = true;
+    if (block.kind === 'json') return content(text, facts);
+    if (block.kind !== 'call') return '';
+    return chunk(`{"tool_calls":[{"index":${block.call},"function":{"arguments":${JSON.stringify(text)}}}]}`);
+  }
+
+  /** A tool to which nothing was added has the arguments of its beginning: none are `{}`. */
+  function stopBlock(index: unknown, facts: StreamFacts): string {
+    const block = blocks.get(index);
+    blocks.delete(index);
+    if (block === undefined || block.hasArguments || (block.kind !== 'call' && block.kind !== 'json')) return '';
+    return args(block, block.initial, facts);
   }
 
   function end(data: Json, facts: StreamFacts): string {
@@ -91,6 +118,9 @@ export function createChatChunkReader({ wantsUsage }: InboundCall, nowMs: () => 
     if (tokenCount(usage?.output_tokens) !== undefined) {
       counted = true;
       facts.usage = anthropicUsage({ input_tokens: 0, ...started, ...defined(usage) });
+    } else if (!counted) {
+      // A count from the stream's start says nothing of what was generated.
+      facts.usage = undefined;
     }
     const reason = asObject(data.delta)?.stop_reason;
     if (typeof reason === 'string') facts.finishReason = stopReason = reason;
@@ -98,48 +128,46 @@ export function createChatChunkReader({ wantsUsage }: InboundCall, nowMs: () => 
     return '';
   }
 
-  function stop(facts: StreamFacts): string {
-    facts.ended = true;
-    // A count from the stream's start says nothing of what was generated.
-    if (!counted) facts.usage = undefined;
+  function finish(facts: StreamFacts): string {
+    const rest = [...blocks.keys()].map((index) => stopBlock(index, facts)).join('');
     const usage =
       wantsUsage && facts.usage !== undefined
         ? `${head.slice(0, head.indexOf('{"index":0'))}],"usage":${JSON.stringify(openaiUsageOf(facts.usage))}}\n\n`
         : '';
-    return `${chunk('{}', JSON.stringify(finishReasonOf(stopReason, isJsonAnswer)))}${usage}data: [DONE]\n\n`;
+    return `${rest}${chunk('{}', JSON.stringify(finishReasonOf(stopReason, calls > 0)))}${usage}data: [DONE]\n\n`;
   }
 
   return createTranslatingReader((event, facts) => {
     if (event.data === undefined) return '';
-    const data = asObject(parseData(event));
+    if (isDone(event)) {
+      // A mark of the other dialect, which some send beside their own.
+      if (facts.finishReason === undefined) noteCut(facts);
+      return '';
+    }
+    const data = eventOf(event, facts);
     if (data === undefined) {
-      facts.fault = { kind: 'malformed', status: 200, detail: 'an event of the stream is not a JSON object' };
+      if (facts.fault !== undefined) facts.fault = openaiFaultOf(facts.fault);
       return '';
     }
     switch (data.type) {
       case 'content_block_delta':
-        return head === '' ? early(facts) : delta(asObject(data.delta), facts);
+        return head === '' ? early(facts) : delta(data, facts);
       case 'content_block_start':
-        return head === '' ? early(facts) : startBlock(asObject(data.content_block), facts);
+        return head === '' ? early(facts) : startBlock(data, event.data, facts);
+      case 'content_block_stop':
+        return stopBlock(data.index, facts);
       case 'message_start':
-        return start(asObject(data.message), facts);
+        return head === '' ? start(asObject(data.message), facts) : '';
       case 'message_delta':
-        return end(data, facts);
+        return head === '' ? early(facts) : end(data, facts);
       case 'message_stop':
-        return head === '' ? early(facts) : stop(facts);
-      case 'error': {
-        const error = asObject(data.error) ?? {};
-        facts.fault = {
-          kind: kindOfError(error),
-          status: 200,
-          detail: `an error in the stream: ${String(error.type)}`,
-        };
-        return '';
-      }
+        if (head === '') return early(facts);
+        if (!counted) facts.usage = undefined;
+        return noteMark(facts) === 'hide' ? '' : finish(facts);
       default:
         return '';
     }
-  });
+  }, finish);
 }
 
 function early(facts: StreamFacts): string {

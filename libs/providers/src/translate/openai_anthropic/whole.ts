@@ -1,26 +1,34 @@
+import { parseText } from '../../json-shape.ts';
 import { asObject } from '../../token-count.ts';
 import { anthropicUsage } from '../../anthropic/usage.ts';
 import { asArray, asText, type Json } from '../carrier.ts';
+import { rawTexts } from '../raw-json.ts';
+import { ToolIds } from '../tool-ids.ts';
 import { finishReasonOf } from './finish-reason.ts';
 import { JSON_TOOL } from './tools.ts';
 import { openaiUsageOf } from './usage.ts';
 
+const INPUTS = ['content', '*', 'input'];
+
 /** A whole Anthropic message as a chat completion. What the model thought is not in it, as with OpenAI's own models. */
-export function toChatCompletion(answer: Json, createdSeconds: number): Buffer {
+export function toChatCompletion(body: Buffer, createdSeconds: number): Buffer {
+  const json = body.toString();
+  const answer = asObject(parseText(json)) ?? {};
+  const ids = new ToolIds();
   let text = '';
-  let isJsonAnswer = false;
   const calls: Json[] = [];
-  for (const item of asArray(answer.content) ?? []) {
+  let inputs: ReadonlyMap<string, string> | undefined;
+  for (const [i, item] of (asArray(answer.content) ?? []).entries()) {
     const block = asObject(item);
     if (block?.type === 'text') text += asText(block.text) ?? '';
-    else if (block?.type === 'tool_use' && block.name === JSON_TOOL) {
-      isJsonAnswer = true;
-      text += JSON.stringify(block.input ?? {});
-    } else if (block?.type === 'tool_use')
+    if (block?.type !== 'tool_use') continue;
+    const input = (inputs ??= rawTexts(json, INPUTS)).get(`${i}`) ?? '{}';
+    if (block.name === JSON_TOOL) text += input;
+    else
       calls.push({
-        id: block.id,
+        id: ids.next(block.id, asText(answer.id) ?? ''),
         type: 'function',
-        function: { name: block.name, arguments: JSON.stringify(block.input ?? {}) },
+        function: { name: block.name, arguments: input },
       });
   }
   const usage = anthropicUsage(answer.usage);
@@ -39,7 +47,7 @@ export function toChatCompletion(answer: Json, createdSeconds: number): Buffer {
           ...(calls.length === 0 ? {} : { tool_calls: calls }),
         },
         logprobs: null,
-        finish_reason: finishReasonOf(answer.stop_reason, isJsonAnswer),
+        finish_reason: finishReasonOf(answer.stop_reason, calls.length > 0),
       },
     ],
     ...(usage === undefined ? {} : { usage: openaiUsageOf(usage) }),
