@@ -153,6 +153,11 @@ export interface Call {
   readonly attempts: CallAttempt[];
   fallbackReason: string | undefined;
   answer: OpenAnswer | undefined;
+  /**
+   * A call was with a provider when the caller left, or when a deadline passed that the caller or its workspace had
+   * set: the provider charges its input, whoever waits for the answer.
+   */
+  givenUp: boolean;
   /** What the last attempt took of its account's rate, where that has one. */
   rateUse: RateUse | undefined;
   /** Verdict on the provider that answers, owed until the answer's end. */

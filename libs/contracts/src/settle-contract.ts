@@ -30,7 +30,10 @@ export type SettleStep = (typeof SETTLE_STEPS)[number];
  * Which figures are billed, by how the answer ended. Written once here; `settle` follows it and a test walks each
  * row both ways (the provider gave usage / gave none).
  *
- * - `no_bytes`: nothing was generated. Billed 0. The provider's own usage, if it sent one, is our cost.
+ * - `no_bytes`: nothing was generated, because every attempt failed. Billed 0. What providers charge for it is our
+ *   cost.
+ * - `given_up`: a call was sent, and the caller left, or a deadline of its own or its workspace's passed, before any
+ *   content came. Its input, which providers charge from the moment they have it.
  * - `partial`: content arrived, then the caller went away or the stream was cut. Input, and the output that
  * arrived.
  * - `complete`: a normal end. The provider's usage; where it gave none, the estimate of what passed.
@@ -38,5 +41,5 @@ export type SettleStep = (typeof SETTLE_STEPS)[number];
  * and no
  *   output, because nothing proves that any was delivered.
  */
-export const ABORT_CASES = ['no_bytes', 'partial', 'complete', 'interrupted'] as const;
+export const ABORT_CASES = ['no_bytes', 'given_up', 'partial', 'complete', 'interrupted'] as const;
 export type AbortCase = (typeof ABORT_CASES)[number];

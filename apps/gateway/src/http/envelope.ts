@@ -63,6 +63,7 @@ export function createCall({
     verdict: undefined,
     account: undefined,
     stopTimers: undefined,
+    givenUp: false,
     forgottenTextTokens: undefined,
     tail: undefined,
     stoppedByQuota: false,

@@ -1,3 +1,4 @@
+import type { Call } from '../call.ts';
 import { tokensOf } from './final-usage.ts';
 
 type Body = Readonly<Record<string, unknown>>;
@@ -14,6 +15,17 @@ const MAX_DEPTH = 6;
  */
 export function estimatedInput(expected: number, body: Body): number {
   return Math.max(expected, textTokens(body));
+}
+
+/**
+ * Input tokens of a call by its reservation and its text, also after its body was forgotten. A count of tokens has
+ * none: it generates nothing and is free.
+ */
+export function expectedInput({ operation, reservation, forgottenTextTokens, resolved }: Call): number {
+  if (operation === 'count_tokens') return 0;
+  const expected = reservation?.inputTokens ?? 0;
+  if (forgottenTextTokens !== undefined) return Math.max(expected, forgottenTextTokens);
+  return resolved === undefined ? expected : estimatedInput(expected, resolved.inbound.body);
 }
 
 /** Tokens that the text of a body comes to, at 4 characters each. */

@@ -11,6 +11,8 @@ export interface SeenAnswer {
   readonly ended: boolean;
   /** The provider had finished generating, so that its count is of everything; true of every whole answer. */
   readonly finished: boolean;
+  /** The caller left, or a deadline of its own or its workspace's passed. */
+  readonly givenUp: boolean;
 }
 
 export interface FinalUsage {
@@ -25,16 +27,15 @@ export interface FinalUsage {
  * - Complete: the provider's usage, explicit zeros too; where it gave none, the estimate of what passed.
  * - Partial: the provider's usage where it had finished; else its input where known, and the larger of its output count
  *   and the estimate of what passed, because a count made at the stream's start says nothing of its end.
- * - No bytes: zero, unless the provider reported something.
+ * - Given up before any content: the input, by the provider's count where it gave one.
+ * - No bytes, because the provider failed: zero.
  */
 export function finalUsage(seen: SeenAnswer, estimatedInput: number): FinalUsage {
   if (seen.ended) {
     if (seen.usage !== undefined) return { abortCase: 'complete', usage: seen.usage, usageSource: 'provider' };
     return { abortCase: 'complete', usage: estimate(estimatedInput, seen.outputChars), usageSource: 'estimate' };
   }
-  if (seen.outputChars === 0) {
-    return { abortCase: 'no_bytes', usage: estimate(0, 0), usageSource: 'none' };
-  }
+  if (seen.outputChars === 0) return seen.givenUp ? givenUp(seen.usage, estimatedInput) : NOTHING;
   if (seen.usage !== undefined && seen.finished)
     return { abortCase: 'partial', usage: seen.usage, usageSource: 'provider' };
   if (seen.usage === undefined)
@@ -44,6 +45,15 @@ export function finalUsage(seen: SeenAnswer, estimatedInput: number): FinalUsage
     usage: { ...seen.usage, output: Math.max(seen.usage.output, tokensOf(seen.outputChars)) },
     usageSource: 'estimate',
   };
+}
+
+const NOTHING: FinalUsage = { abortCase: 'no_bytes', usage: estimate(0, 0), usageSource: 'none' };
+
+/** What a call comes to of which nothing arrived, given up while a provider was at work. */
+export function givenUp(reported: TokenUsage | undefined, estimatedInput: number): FinalUsage {
+  return reported === undefined
+    ? { abortCase: 'given_up', usage: estimate(estimatedInput, 0), usageSource: 'estimate' }
+    : { abortCase: 'given_up', usage: reported, usageSource: 'provider' };
 }
 
 /** An estimate from text alone. */

@@ -10,6 +10,7 @@ import {
 } from '@sluice/contracts';
 import { isoTime } from '@sluice/service-kit';
 import type { Call, CallFigures, Resolved } from '../call.ts';
+import { expectedInput } from './estimated-input.ts';
 import type { CompiledKey } from '../compiled-config.ts';
 
 /** A settled call before the outbox gives it its place in the sequence. */
@@ -56,7 +57,7 @@ export function startedEvent(call: Call, clock: Clock): CallStarted {
   return {
     ...beginningOf('call.started', startedEventId(call.id), call, clock),
     reservation: {
-      input_tokens: reservation.inputTokens,
+      input_tokens: expectedInput(call),
       output_tokens: reservation.outputTokens,
       cost_nanousd: reservation.costNanoUsd,
     },

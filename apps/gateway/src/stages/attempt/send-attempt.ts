@@ -4,10 +4,12 @@ import {
   type ProviderAdapter,
   type UpstreamFault,
   type UpstreamRequest,
+  priceUsage,
   zeroUsage,
 } from '@sluice/contracts';
 import type { Transport } from '@sluice/providers';
 import type { Resolved } from '../../call.ts';
+import { expectedInput } from '../../metering/estimated-input.ts';
 import { countsAgainst } from '../../upstream/counts-against.ts';
 import { openUpstream } from '../../upstream/open-upstream.ts';
 import type { SecretResolver } from '../../upstream/secrets.ts';
@@ -109,8 +111,11 @@ export async function sendAttempt(
         pass.fail();
       } else {
         record.outcome = 'cancelled';
+        // A drain is ours, not the caller's.
+        if (call.cancel.reason !== 'draining') call.givenUp = true;
         pass.ignore();
       }
+      chargeInput(attempt, record);
       return result;
     case 'failed':
       noteFault(deps, attempt, record, result.fault);
@@ -124,9 +129,28 @@ function noteFault(deps: SendDeps, attempt: Attempt, record: CallAttempt, fault:
   const { plan, entry, pass } = attempt;
   record.outcome = OUTCOME_OF_FAULT[fault.kind];
   if (fault.status !== undefined) record.status = fault.status;
-  if (countsAgainst(fault, plan.deadlines, entry.provider)) pass.fail();
+  const isProviders = countsAgainst(fault, plan.deadlines, entry.provider);
+  if (isProviders) pass.fail();
   else pass.ignore();
+  if (wasAtWork(fault, record)) {
+    chargeInput(attempt, record);
+    if (!isProviders) attempt.call.givenUp = true;
+  }
   noteAccount(deps, attempt, fault);
+}
+
+/** The provider had the request and was silent, or answered 200 and broke off: it charges the input all the same. */
+function wasAtWork({ kind, deadline, status = 200 }: UpstreamFault, { ttfb_ms: ttfb }: CallAttempt): boolean {
+  if (kind === 'timeout') return deadline !== 'connect';
+  return (kind === 'truncated' || kind === 'malformed') && status === 200 && ttfb !== undefined;
+}
+
+/** What an attempt without an answer costs us: its input, which nobody has counted. */
+function chargeInput({ call, entry }: Attempt, record: CallAttempt): void {
+  const usage = { ...zeroUsage(), input: expectedInput(call) };
+  record.usage = usage;
+  record.usage_source = 'estimate';
+  record.cost_nanousd = entry.price === undefined ? 0 : priceUsage(usage, entry.price);
 }
 
 /** What a fault says about the account that was used. */

@@ -315,8 +315,8 @@ describe('what goes back', () => {
     expect(await left(scripts.status(400), read)).toEqual({ requests: 4, used: 0 });
   });
 
-  it('quota and tokens, but not the request, when the caller left while a provider was at work', async () => {
-    expect(await left(scripts.hang, (g) => leave(g, {}, 60))).toEqual({ requests: 4, used: 0 });
+  it('nothing of the input when the caller left while a provider was at work, which charges it', async () => {
+    expect(await left(scripts.hang, (g) => leave(g, {}, 60))).toEqual({ requests: 4, used: 17 });
   });
 
   it('the difference between what was expected and what was used', async () => {

@@ -7,8 +7,8 @@ import {
   type TokenUsage,
 } from '@sluice/contracts';
 import type { Call, CallFigures, Resolved } from '../../call.ts';
-import { estimatedInput } from '../../metering/estimated-input.ts';
-import { finalUsage, type SeenAnswer } from '../../metering/final-usage.ts';
+import { expectedInput } from '../../metering/estimated-input.ts';
+import { finalUsage, givenUp, type SeenAnswer } from '../../metering/final-usage.ts';
 import { recordedText } from '../../metering/recorded-text.ts';
 import type { OpenAnswer } from '../../upstream/open-answer.ts';
 import { OUTCOME_OF_FAULT } from '../attempt/try-once.ts';
@@ -28,25 +28,22 @@ export function figuresOf(call: Call, onFault: (error: unknown) => void): CallFi
 function exactFigures(call: Call): CallFigures {
   const { answer } = call;
   const outcome = outcomeOf(call);
-  if (answer === undefined) {
-    return {
-      outcome,
-      abortCase: 'no_bytes',
-      usage: zeroUsage(),
-      usageSource: 'none',
-      costNanoUsd: costOf(call.attempts),
-      billedNanoUsd: 0,
-      finishReason: undefined,
-    };
-  }
+  if (answer === undefined) return figuresWithoutAnswer(call, outcome);
   const seen: SeenAnswer =
     answer.kind === 'whole'
-      ? { usage: answer.parsed.usage, outputChars: answer.parsed.outputChars, ended: true, finished: true }
+      ? {
+          usage: answer.parsed.usage,
+          outputChars: answer.parsed.outputChars,
+          ended: true,
+          finished: true,
+          givenUp: false,
+        }
       : {
           usage: answer.reader.usage,
           outputChars: answer.reader.outputChars,
           ended: answer.reader.ended,
           finished: answer.reader.finishReason !== undefined,
+          givenUp: wasGivenUp(call, answer),
         };
   const attempt = call.attempts[answer.attemptIndex] as CallAttempt;
   if (!seen.ended) {
@@ -58,7 +55,7 @@ function exactFigures(call: Call): CallFigures {
           ? 'cancelled'
           : 'truncated';
   }
-  const final = finalUsage(seen, seen.usage === undefined ? inputOf(call) : 0);
+  const final = finalUsage(seen, seen.usage === undefined ? expectedInput(call) : 0);
   // Where nothing was generated nothing is billed, but what the provider counted is our cost all the same.
   const owed = final.abortCase === 'no_bytes' && seen.usage !== undefined;
   const usage = owed ? seen.usage : final.usage;
@@ -84,12 +81,34 @@ function finishReasonOf(answer: OpenAnswer): string | undefined {
   return reason === undefined ? undefined : recordedText(reason, MAX_FINISH_REASON);
 }
 
-/** The input of a call that nobody counted. */
-function inputOf({ reservation, forgottenTextTokens, resolved }: Call): number {
-  const expected = reservation?.inputTokens ?? 0;
-  return forgottenTextTokens === undefined
-    ? estimatedInput(expected, (resolved as Resolved).inbound.body)
-    : Math.max(expected, forgottenTextTokens);
+/** A stream was let go for the caller's sake, rather than broken off by its provider or by our own end. */
+function wasGivenUp({ cancel, stoppedByQuota }: Call, answer: OpenAnswer): boolean {
+  if (answer.kind === 'stream' && answer.fault !== undefined) return false;
+  return stoppedByQuota || (cancel.reason !== undefined && cancel.reason !== 'draining');
+}
+
+/** Nothing is billed where every attempt failed, and the input where one was given up while it was at work. */
+function figuresWithoutAnswer(call: Call, outcome: Outcome): CallFigures {
+  const costNanoUsd = costOf(call.attempts);
+  if (!call.givenUp) {
+    return {
+      outcome,
+      abortCase: 'no_bytes',
+      usage: zeroUsage(),
+      usageSource: 'none',
+      costNanoUsd,
+      billedNanoUsd: 0,
+      finishReason: undefined,
+    };
+  }
+  const final = givenUp(undefined, expectedInput(call));
+  return {
+    outcome,
+    ...final,
+    costNanoUsd,
+    billedNanoUsd: priceUsage(final.usage, (call.resolved as Resolved).billedPrice),
+    finishReason: undefined,
+  };
 }
 
 /**

@@ -136,14 +136,17 @@ async function record(call: Call, deps: SettleDeps, figures: CallFigures): Promi
 
 /**
  * What is recorded later of a call that could not be recorded at its end, and whose last byte was withheld for
- * that: it was interrupted. A whole answer that was not sent is not billed; of a stream what was sent is.
+ * that: it was interrupted. A whole answer that was not sent is not billed; of a stream what was sent is. A call that
+ * was given up has no last byte to withhold.
  */
 function withheldEvent(call: Call, { clock }: SettleDeps, figures: CallFigures): UnplacedSettled {
   const sent = call.response.committed;
   const withheld: CallFigures = {
     ...figures,
     outcome: 'interrupted',
-    ...(sent ? {} : { abortCase: 'no_bytes', usage: zeroUsage(), billedNanoUsd: 0 }),
+    ...(sent || figures.abortCase === 'given_up'
+      ? {}
+      : { abortCase: 'no_bytes', usage: zeroUsage(), billedNanoUsd: 0 }),
   };
   return settledEvent(call, withheld, statusOf(call), 'metering_full', clock);
 }
@@ -178,12 +181,11 @@ function letGo(
 }
 
 /**
- * A provider answered, if only with an error, or the caller left while one was at work: then the request counts as one
- * for the rate, or errors and aborts would be a way around it.
+ * A provider answered, if only with an error, or was given up while it was at work: then the request counts as one for
+ * the rate, or errors and aborts would be a way around it.
  */
-function usedProvider({ attempts, cancel }: Call): boolean {
-  const left = cancel.reason === 'client_closed' || cancel.reason === 'caller_deadline';
-  return attempts.some((attempt) => attempt.ttfb_ms !== undefined || (left && attempt.outcome === 'cancelled'));
+function usedProvider({ attempts, givenUp }: Call): boolean {
+  return givenUp || attempts.some((attempt) => attempt.ttfb_ms !== undefined);
 }
 
 function statusOf(call: Call): number {
