@@ -177,6 +177,8 @@ export interface Call {
   /** Bytes of an upstream's own error body that pass to the caller instead of a rendered refusal. */
   passThrough: { readonly status: number; readonly body: Buffer; readonly contentType: string } | undefined;
   figures: CallFigures | undefined;
+  /** `occurred_at` of its record, epoch milliseconds: the period in which its quotas count it. */
+  recordedAtMs: number | undefined;
   /** Why the connection was cut before the client had taken the end of its answer. */
   cutFor: CutReason | undefined;
 }

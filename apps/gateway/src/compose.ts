@@ -30,6 +30,9 @@ import { createLimits } from './metering/limits.ts';
 import { createEstimator } from './metering/estimator.ts';
 import { createFetchQuotaUse, createLedgerUse, scopesOf } from './metering/ledger-use.ts';
 import { createLateRecords } from './metering/late-records.ts';
+import { createFoundedLimits } from './metering/founded-limits.ts';
+import { createLedgerAudit } from './metering/ledger-audit.ts';
+import { createLedgerClient } from './metering/ledger-client.ts';
 import { createQuotaKeeper } from './metering/quota-keeper.ts';
 import { recover } from './metering/recover.ts';
 import { pipelineOf } from './pipeline.ts';
@@ -114,7 +117,7 @@ export async function composeGateway(
     logger,
   });
   const { outbox } = opened;
-  const limits = createLimits(settings, outbox.epoch, clock, logger);
+  const store = createLimits(settings, outbox.epoch, clock, logger);
   const outboxPublisher = createOutboxPublisher({
     outbox,
     publisher,
@@ -130,10 +133,10 @@ export async function composeGateway(
   });
   const quotas = createQuotaKeeper({
     dir: settings.dataDir,
-    limits,
+    limits: store,
     onFault: (error) => logger.error({ err: error }, 'the quota checkpoint failed'),
     // A store that other gateways share keeps its counters itself.
-    ...(limits.kind === 'memory' ? { ledger } : {}),
+    ...(store.kind === 'memory' ? { ledger } : {}),
     onOwed: (error) =>
       error === undefined
         ? logger.info({}, 'quota counters are rebuilt from the ledger and the outbox')
@@ -142,6 +145,22 @@ export async function composeGateway(
             'quota counters are lost and the ledger does not answer; they hold what is on disk until it does',
           ),
   });
+  const ledgerClient = createLedgerClient({ url: settings.controlPlaneUrl, token: settings.controlPlaneToken });
+  const ledgerAudit = createLedgerAudit({
+    limits: store,
+    ledger: ledgerClient,
+    gatewayId: settings.gatewayId,
+    clock,
+    counted: quotas.countedCalls,
+    onAnswer: (error) =>
+      error === undefined
+        ? logger.info({}, 'quota counters are held to the ledger again')
+        : logger.warn(
+            { reason: String(error) },
+            'the ledger does not answer; windows that are new count what this gateway knows itself until it does',
+          ),
+  });
+  const limits = createFoundedLimits(store, ledgerAudit);
   const lateRecords = createLateRecords({
     outbox,
     limits,
@@ -363,7 +382,7 @@ export async function composeGateway(
   });
   const { url } = await server.listen(settings.port, settings.host);
   logger.info({ url, admin: admin.url, gateway_id: settings.gatewayId, epoch: outbox.epoch }, 'serving');
-  for (const part of [quotas, lateRecords, refusals, keyRefusals, reporter, healthProbes]) part.start();
+  for (const part of [quotas, ledgerAudit, lateRecords, refusals, keyRefusals, reporter, healthProbes]) part.start();
   const beat = async (): Promise<void> => limits.heartbeat();
   const tellHealth = createHealthAnomalies(publishAnomaly);
   const health = setInterval(() => {
@@ -393,6 +412,8 @@ export async function composeGateway(
       await refusals.close();
       await keyRefusals.close();
       await lateRecords.close();
+      await ledgerAudit.stop();
+      await ledgerClient.close();
       await quotas.stop();
       await outboxPublisher.stop();
       await config.close();

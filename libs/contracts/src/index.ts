@@ -23,6 +23,7 @@ export * from './router-snapshot.ts';
 export * from './topology-exports.ts';
 export * from './api/gateway-report.ts';
 export * from './api/key-spend.ts';
+export * from './api/quota-audit.ts';
 export * from './api/quota-use.ts';
 export * from './api/operator.ts';
 export * from './api/simulator.ts';

@@ -1,5 +1,5 @@
 import type { EventOrigin } from './events.ts';
-import type { Level, Limits, QuotaMeter } from './policy.ts';
+import type { Level, Limits, QuotaMeter, QuotaSpan } from './policy.ts';
 import type { TokenUsage } from './usage.ts';
 
 /** A result that a store in memory gives at once and a store behind a network gives later. */
@@ -122,6 +122,11 @@ export type Settlement =
       readonly usage: TokenUsage;
       readonly costNanoUsd: number;
       readonly origin?: EventOrigin | undefined;
+      /**
+       * `occurred_at` of the call's record, epoch milliseconds; now unless told. A call whose record and settlement
+       * stand on the two sides of a period's end counts in the period of its record, as in the ledger.
+       */
+      readonly atMs?: number | undefined;
     };
 
 /** Quota use outside of a lease: what a replay of the outbox or of the ledger puts back after a restart. */
@@ -140,6 +145,57 @@ export interface ReplayedUse {
    * The last two are only for a store that several gateways share, which finds out by `origin` whether it was reported.
    */
   readonly counted?: 'new' | 'kept' | 'saved';
+}
+
+/** The identity of one level, with the tenant under whose name a shared store keeps it. */
+export interface LevelRef {
+  readonly tenantId: string;
+  readonly level: Level;
+  readonly id: string;
+}
+
+/** The calls of one gateway that are in a level's counters: these runs of `epoch`, and all of earlier epochs. */
+export interface CountedCalls {
+  readonly gatewayId: string;
+  readonly epoch: number;
+  /** Sequences, both ends included, in rising order. */
+  readonly runs: readonly (readonly [from: number, to: number])[];
+}
+
+/** What one window holds at the moment of an audit. */
+export interface AuditedWindow {
+  readonly quota: string;
+  readonly meter: QuotaMeter;
+  readonly span: QuotaSpan;
+  /** Of the tenant, for calendar windows without one of their own. */
+  readonly timeZone: string;
+  /** How the window cuts time; an amendment for another cut is not made. */
+  readonly cut: string;
+  /** Start of each step (epoch ms) and the use in it; also steps that do not count now. */
+  readonly steps: readonly (readonly [startMs: number, used: number])[];
+}
+
+/** The windows of one level at one moment, and which calls they hold then. */
+export interface AuditedLevel extends LevelRef {
+  readonly windows: readonly AuditedWindow[];
+  /** Absent where all counters live in this process: its keeper knows what was counted. */
+  readonly counted?: readonly CountedCalls[];
+  /** How often a shared level was amended before. */
+  readonly amended: number;
+}
+
+/** What has to be added to a level's windows so that they hold what the ledger does. */
+export interface LevelAmendment extends LevelRef {
+  readonly amended: number;
+  readonly windows: readonly {
+    readonly quota: string;
+    readonly meter: QuotaMeter;
+    readonly cut: string;
+    /** Start of a step and units, which may be negative. */
+    readonly deltas: readonly (readonly [startMs: number, units: number])[];
+    /** The window holds now what the ledger does: its past is known. */
+    readonly founded: boolean;
+  }[];
 }
 
 /**
@@ -186,6 +242,20 @@ export interface LimitStore {
   restore(checkpoint: QuotaCheckpoint): MaybePromise<void>;
   /** Adds use that the checkpoint does not hold yet. */
   replay(use: ReplayedUse): MaybePromise<void>;
+  /**
+   * Levels of the scope with a window whose past is not known: it was made, or cut otherwise, while the period ran,
+   * and nobody has said yet what was used before. Empty nearly always, and while a shared store cannot be reached.
+   */
+  unfounded(scope: LimitScope): MaybePromise<readonly LevelRef[]>;
+  /** Every level that has windows here. */
+  levelsWithWindows(): readonly LevelRef[];
+  /** What the windows of these levels hold now; levels that are not known here are left out. */
+  audit(levels: readonly LevelRef[]): MaybePromise<readonly AuditedLevel[]>;
+  /**
+   * Adds what an audit found. A window that was cut otherwise meanwhile stays as it is, and so does a level that
+   * another gateway has amended since its audit. Gives those that were amended.
+   */
+  amend(amendments: readonly LevelAmendment[]): MaybePromise<readonly LevelRef[]>;
   close(): Promise<void>;
 }
 
@@ -197,6 +267,9 @@ export interface QuotaCheckpoint {
     readonly level: Level;
     readonly id: string;
     readonly quota: string;
+    /** What the window counted and how it cut time; use of another meter means nothing. */
+    readonly meter?: QuotaMeter | undefined;
+    readonly cut?: string | undefined;
     /** Start of each sub-window (epoch ms) and the use in it, oldest first. */
     readonly steps: readonly (readonly [startMs: number, used: number])[];
   }[];

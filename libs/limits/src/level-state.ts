@@ -1,4 +1,4 @@
-import type { Level, Limits, QuotaMeter, QuotaWindow } from '@sluice/contracts';
+import type { Level, LevelAmendment, Limits, QuotaCheckpoint, QuotaMeter, QuotaWindow } from '@sluice/contracts';
 import { Bulkhead } from './bulkhead.ts';
 import { QuotaCounter, windowSpan, type WindowSpan } from './quota-window.ts';
 import { TokenBucket } from './token-bucket.ts';
@@ -20,12 +20,22 @@ export interface QuotaState {
   readonly restored: readonly (readonly [startMs: number, used: number])[];
   /** What a gateway that shares its limits with others holds of the window. */
   loan: WindowLoan | undefined;
+  /**
+   * What was used before the window was made, came in force again or was cut otherwise is in it, as a checkpoint, the
+   * ledger or the shared store said.
+   */
+  founded: boolean;
 }
 
 const NONE: readonly never[] = [];
 
-/** Steps that a checkpoint holds for a window which no scope has named yet. */
-export type PendingSteps = (level: Level, id: string, quota: string) => readonly (readonly [number, number])[];
+/** What a checkpoint holds for a window of this meter which no scope has named yet. */
+export type PendingWindow = (
+  level: Level,
+  id: string,
+  quota: string,
+  meter: QuotaMeter,
+) => QuotaCheckpoint['windows'][number] | undefined;
 
 /**
  * All counters of one level's identity (one tenant, one workspace, one key). They outlive any version of its
@@ -34,6 +44,7 @@ export type PendingSteps = (level: Level, id: string, quota: string) => readonly
 export class LevelState {
   readonly level: Level;
   readonly id: string;
+  readonly tenantId: string;
   requests: TokenBucket | undefined;
   tokens: TokenBucket | undefined;
   tokensPerMinute = 0;
@@ -46,20 +57,24 @@ export class LevelState {
   timeZone = '';
   /** Counts the changes of what is in force. */
   version = 0;
+  /** The past of some window in force is not known. */
+  unfounded = false;
 
-  constructor(level: Level, id: string) {
+  constructor(level: Level, id: string, tenantId: string) {
     this.level = level;
     this.id = id;
+    this.tenantId = tenantId;
   }
 
   /** Puts limits in force at once; the counters go on. True when they replaced other ones. */
-  apply(limits: Limits, timeZone: string, nowMs: number, monotonicMs: number, pending: PendingSteps): boolean {
+  apply(limits: Limits, timeZone: string, nowMs: number, monotonicMs: number, pending: PendingWindow): boolean {
     const previous = this.#limits;
     const sameZone = timeZone === this.timeZone;
     this.#limits = limits;
     this.timeZone = timeZone;
     if (sameZone && (previous === limits || JSON.stringify(previous) === JSON.stringify(limits))) return false;
     this.version++;
+    this.unfounded = false;
     const { requests, tokens, concurrency } = limits;
     this.requests = requests && bucketOf(this.requests, requests.burst, requestsPerMs(requests), monotonicMs);
     this.tokens =
@@ -69,17 +84,30 @@ export class LevelState {
     this.bulkhead.maxQueued = concurrency?.queued ?? Infinity;
     if (limits.quotas.length === 0) this.windows = NONE;
     else this.windows = limits.quotas.map((definition) => this.#windowOf(definition, timeZone, nowMs, pending));
+    this.unfounded = this.windows.some(({ founded }) => !founded);
     if (this.#known.length === 0) this.#known = this.windows;
     else if (this.windows.some((window) => !this.#known.includes(window)))
       this.#known = [...new Set([...this.#known, ...this.windows])];
     return previous !== undefined;
   }
 
-  #windowOf(definition: QuotaWindow, timeZone: string, nowMs: number, pending: PendingSteps): QuotaState {
+  /** Adds what an audit found to the windows that are still cut as they were then. */
+  amend({ windows }: Pick<LevelAmendment, 'windows'>, nowMs: number): void {
+    for (const { quota, meter, cut, deltas, founded } of windows) {
+      const window = this.windows.find((one) => one.definition.id === quota && one.meter === meter && one.cut === cut);
+      if (window === undefined) continue;
+      if (deltas.length > 0) window.counter.amend(deltas, nowMs);
+      window.founded ||= founded;
+    }
+    this.unfounded = this.windows.some(({ founded }) => !founded);
+  }
+
+  #windowOf(definition: QuotaWindow, timeZone: string, nowMs: number, pending: PendingWindow): QuotaState {
     const { cut, span } = cutOf(definition, timeZone);
     let state = this.#known.find(({ definition: { id }, meter }) => id === definition.id && meter === definition.meter);
     if (state === undefined) {
-      const restored = pending(this.level, this.id, definition.id);
+      const found = pending(this.level, this.id, definition.id, definition.meter);
+      const restored = found?.steps ?? NONE;
       const counter = counterOf(span, restored, nowMs);
       state = {
         level: this.level,
@@ -91,12 +119,17 @@ export class LevelState {
         threshold: 0,
         restored,
         loan: undefined,
+        founded: found !== undefined && (found.cut === undefined || found.cut === cut),
       };
     } else if (state.cut !== cut) {
       const { reserved } = state.counter;
       state.counter = counterOf(span, state.counter.steps(nowMs), nowMs);
       state.counter.reserved = reserved;
       state.cut = cut;
+      state.founded = false;
+    } else if (!this.windows.includes(state)) {
+      // It counted nothing while it was not in force.
+      state.founded = false;
     }
     state.definition = definition;
     state.threshold = thresholdOf(definition);
@@ -116,7 +149,7 @@ function cutOf(definition: QuotaWindow, timeZone: string): { readonly cut: strin
 
 function counterOf(span: WindowSpan, steps: readonly (readonly [number, number])[], nowMs: number): QuotaCounter {
   const counter = new QuotaCounter(span);
-  for (const [startMs, used] of steps) counter.addAt(used, startMs, nowMs);
+  if (steps.length > 0) counter.load(steps, nowMs);
   return counter;
 }
 

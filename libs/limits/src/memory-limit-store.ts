@@ -1,6 +1,9 @@
 import {
   inputTokens,
   outputTokens,
+  type AuditedLevel,
+  type LevelAmendment,
+  type LevelRef,
   type AdmissionLease,
   type AdmitRequest,
   type AdmitResult,
@@ -19,6 +22,7 @@ import { meterUnits, refuseByBulkhead, refuseByQuota, refuseByRate } from './adm
 import { LevelState, type QuotaState } from './level-state.ts';
 import { viewOf } from './limits-view.ts';
 import { createScopes, type CompiledScope } from './scopes.ts';
+import { auditOf, levelsWithWindows, unfoundedOf } from './level-audit.ts';
 import { checkpointOf, createRestoredWindows } from './quota-checkpoint.ts';
 
 class MemoryLease implements AdmissionLease {
@@ -71,6 +75,9 @@ export interface MemoryLimitStore extends LimitStore {
   checkpoint(): QuotaCheckpoint;
   restore(checkpoint: QuotaCheckpoint): void;
   replay(use: ReplayedUse): void;
+  unfounded(scope: LimitScope): readonly LevelRef[];
+  audit(levels: readonly LevelRef[]): readonly AuditedLevel[];
+  amend(amendments: readonly LevelAmendment[]): readonly LevelRef[];
 }
 
 /**
@@ -79,8 +86,8 @@ export interface MemoryLimitStore extends LimitStore {
  */
 export function createMemoryLimitStore({ clock }: { clock: Clock }): MemoryLimitStore {
   const restored = createRestoredWindows();
-  const { states, compile } = createScopes({
-    create: (level, id) => new LevelState(level, id),
+  const { states, find, compile } = createScopes({
+    create: (level, id, tenantId) => new LevelState(level, id, tenantId),
     now: () => clock.now(),
     monotonic: () => clock.monotonic(),
     pending: restored.take,
@@ -95,7 +102,7 @@ export function createMemoryLimitStore({ clock }: { clock: Clock }): MemoryLimit
     const output = outputTokens(settlement.usage);
     for (const { windows } of levels) {
       for (const { meter, counter } of windows)
-        counter.add(meterUnits(meter, input, output, settlement.costNanoUsd), nowMs);
+        counter.addAt(meterUnits(meter, input, output, settlement.costNanoUsd), settlement.atMs ?? nowMs, nowMs);
     }
   };
 
@@ -188,9 +195,9 @@ export function createMemoryLimitStore({ clock }: { clock: Clock }): MemoryLimit
       restored.put(checkpoint);
       const nowMs = clock.now();
       for (const state of states()) {
-        for (const { definition, counter } of state.windows) {
-          for (const [startMs, used] of restored.take(state.level, state.id, definition.id))
-            counter.addAt(used, startMs, nowMs);
+        for (const { definition, counter, meter } of state.windows) {
+          const found = restored.take(state.level, state.id, definition.id, meter);
+          if (found !== undefined) counter.amend(found.steps, nowMs);
         }
       }
     },
@@ -199,6 +206,17 @@ export function createMemoryLimitStore({ clock }: { clock: Clock }): MemoryLimit
       for (const { meter, counter } of compile(scope).windows) {
         counter.addAt(meterUnits(meter, inputTokens(usage), outputTokens(usage), costNanoUsd), atMs, nowMs);
       }
+    },
+    unfounded: (scope) => unfoundedOf(compile(scope).levels),
+    levelsWithWindows: () => levelsWithWindows(states()),
+    audit: (levels) =>
+      levels.flatMap((ref) => {
+        const state = find(ref);
+        return state === undefined ? [] : [auditOf(state, clock.now())];
+      }),
+    amend(amendments) {
+      for (const amendment of amendments) find(amendment)?.amend(amendment, clock.now());
+      return amendments;
     },
     close: () => Promise.resolve(),
   };

@@ -1,5 +1,5 @@
-import type { Level, LimitScope } from '@sluice/contracts';
-import type { LevelState, PendingSteps, QuotaState } from './level-state.ts';
+import type { Level, LevelRef, LimitScope } from '@sluice/contracts';
+import type { LevelState, PendingWindow, QuotaState } from './level-state.ts';
 
 /** A scope with its counters looked up. */
 export interface CompiledScope<L extends LevelState> {
@@ -12,6 +12,7 @@ export interface CompiledScope<L extends LevelState> {
 export interface Scopes<L extends LevelState> {
   /** Every level that was ever named. */
   states(): Iterable<L>;
+  find(ref: LevelRef): L | undefined;
   /** The counters of a scope, with its limits in force where another version's were. */
   compile(scope: LimitScope): CompiledScope<L>;
 }
@@ -20,7 +21,7 @@ export interface ScopesDeps<L extends LevelState> {
   create(level: Level, id: string, tenantId: string): L;
   now(): number;
   monotonic(): number;
-  readonly pending: PendingSteps;
+  readonly pending: PendingWindow;
 }
 
 /** Every window of these levels, in an array that has room for no more. */
@@ -64,6 +65,7 @@ export function createScopes<L extends LevelState>({ create, now, monotonic, pen
     *states() {
       for (const ofLevel of Object.values(states)) yield* ofLevel.values();
     },
+    find: ({ level, id }) => states[level].get(id),
     compile(scope) {
       let compiled = known.get(scope);
       if (compiled === undefined) {

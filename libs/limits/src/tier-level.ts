@@ -56,7 +56,7 @@ export class TierLevel extends LevelState {
   #definedVersion = -1;
 
   constructor(level: Level, id: string, tenant: TierTenant) {
-    super(level, id);
+    super(level, id, tenant.id);
     this.key = `${level.charAt(0)}:${id}`;
     this.tenant = tenant;
   }

@@ -22,6 +22,7 @@ import {
   shareRefusal,
   takeLocally,
 } from './local-admission.ts';
+import { levelsWithWindows } from './level-audit.ts';
 import { checkpointOf, createRestoredWindows } from './quota-checkpoint.ts';
 import { createScopes, type CompiledScope } from './scopes.ts';
 import { ASK, VERDICT, type Ask } from './tier-exchange.ts';
@@ -348,6 +349,10 @@ export function createTierLimitStore(authority: Authority, options: TierOptions)
         }
       }
     },
+    unfounded: () => [],
+    levelsWithWindows: () => levelsWithWindows(states()),
+    audit: () => [],
+    amend: () => [],
     quiet: link.quiet,
     close: () => link.close(),
   };

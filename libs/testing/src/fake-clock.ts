@@ -12,6 +12,8 @@ export interface FakeClock extends Clock {
    * Throws a RangeError when `ms` is negative or not finite.
    */
   advance(ms: number): void;
+  /** Sets the wall clock `ms` ahead (or back, when negative); durations, and timers, stay as they are. */
+  step(ms: number): void;
   /** Runs `callback` once, `delayMs` from now; a negative delay counts as 0. Nothing runs before `advance`. */
   setTimeout(callback: () => void, delayMs: number): FakeTimer;
   /** Forgets a timer; one that has fired or is unknown is ignored. */
@@ -29,6 +31,7 @@ interface Pending {
 /** Creates a clock that reads `startMs` (Unix epoch); its monotonic reading starts at 0. */
 export function createFakeClock(startMs = 0): FakeClock {
   let elapsedMs = 0;
+  let setByMs = 0;
   let nextId = 1;
   const pending = new Map<number, Pending>();
 
@@ -41,7 +44,7 @@ export function createFakeClock(startMs = 0): FakeClock {
   }
 
   return {
-    now: () => startMs + elapsedMs,
+    now: () => startMs + setByMs + elapsedMs,
     monotonic: () => elapsedMs,
     advance(ms) {
       if (!Number.isFinite(ms) || ms < 0) throw new RangeError(`cannot advance by ${ms} ms`);
@@ -52,6 +55,9 @@ export function createFakeClock(startMs = 0): FakeClock {
         timer.callback();
       }
       elapsedMs = targetMs;
+    },
+    step(ms) {
+      setByMs += ms;
     },
     setTimeout(callback, delayMs) {
       const id = nextId++;

@@ -23,6 +23,10 @@ beforeAll(async () => {
       }),
       usage: async () => [],
       quotaUse: async () => ({ spans: [] }),
+      quotaAudit: async ({ levels }) => ({
+        levels: levels.map(({ spans }) => ({ held: true, spans: spans.map(() => []) })),
+      }),
+      corrections: async () => ({ keys: [] }),
       watermarks: async () => [],
     },
   });

@@ -12,6 +12,9 @@ import {
   type LedgerRow,
   type LedgerSummary,
   type QueueState,
+  type CorrectionCounts,
+  type QuotaAuditRequest,
+  type QuotaAuditResponse,
   type QuotaUseRequest,
   type QuotaUseResponse,
   type RedriveAnswer,
@@ -112,6 +115,10 @@ export interface LedgerReader {
   watermarks(): Promise<readonly Watermark[]>;
   /** Settled calls by key and step, for a gateway that lost its quota counters. */
   quotaUse(request: QuotaUseRequest): Promise<QuotaUseResponse>;
+  /** What the counters of these levels should hold. */
+  quotaAudit(request: QuotaAuditRequest): Promise<QuotaAuditResponse>;
+  /** How many corrections each key has had in the 45 days before. */
+  corrections(nowMs: number): Promise<CorrectionCounts>;
 }
 
 /** What operators do to the ledger: its rows are never changed, only added to. */

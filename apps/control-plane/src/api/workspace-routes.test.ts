@@ -64,6 +64,10 @@ beforeAll(async () => {
       },
       watermarks: async () => [],
       quotaUse: async () => ({ spans: [] }),
+      quotaAudit: async ({ levels }) => ({
+        levels: levels.map(({ spans }) => ({ held: true, spans: spans.map(() => []) })),
+      }),
+      corrections: async () => ({ keys: [] }),
     },
   });
 });

@@ -13,6 +13,7 @@ import { ledgerTable } from '../db/schema.ts';
 import { decodeCursor, encodeCursor } from './ledger-cursor.ts';
 import { all, scopeConditions, timeConditions } from './ledger-filters.ts';
 import { summaryPieces, type SummaryPiece } from './summary-pieces.ts';
+import { readCorrectionCounts, readQuotaAudit } from './quota-audit.ts';
 import { readQuotaUse } from './quota-use.ts';
 import { readWatermarks } from './watermarks.ts';
 
@@ -82,6 +83,8 @@ export function createLedgerReader(deps: { db: Db }): LedgerReader {
     },
     watermarks: () => readWatermarks(db),
     quotaUse: (request) => readQuotaUse(db, request),
+    quotaAudit: (request) => readQuotaAudit(db, request),
+    corrections: (nowMs) => readCorrectionCounts(db, nowMs),
   };
 }
 

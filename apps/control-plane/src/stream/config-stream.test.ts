@@ -9,6 +9,10 @@ beforeEach(async () => {
       summary: () => Promise.reject(new Error('not asked')),
       usage: async () => [],
       quotaUse: async () => ({ spans: [] }),
+      quotaAudit: async ({ levels }) => ({
+        levels: levels.map(({ spans }) => ({ held: true, spans: spans.map(() => []) })),
+      }),
+      corrections: async () => ({ keys: [] }),
       watermarks: async () => [
         { gateway_id: 'gw-1', epoch: 3, sequence: 17 },
         { gateway_id: 'gw-2', epoch: 1, sequence: 5 },

@@ -116,6 +116,8 @@ export const DECLARED_ROUTES: Readonly<Record<RouteAuth, readonly string[]>> = {
     'get /internal/config/stream',
     'post /internal/gateways/report',
     'get /internal/keys/:keyId/spend',
+    'get /internal/corrections',
+    'post /internal/quota-audit',
     'post /internal/quota-use',
   ],
   router: ['get /internal/router/config'],

@@ -120,6 +120,10 @@ function memoryPorts(repository: MemoryConfigRepository, audited: AuditInput[], 
       usage: async () => [],
       watermarks: async () => [],
       quotaUse: async ({ spans }) => ({ spans: spans.map(() => []) }),
+      quotaAudit: async ({ levels }) => ({
+        levels: levels.map(({ spans }) => ({ held: true, spans: spans.map(() => []) })),
+      }),
+      corrections: async () => ({ keys: [] }),
     },
     ledgerKeeper: {
       correct: () => Promise.reject(new Error('no ledger here')),

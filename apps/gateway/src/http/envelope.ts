@@ -70,6 +70,7 @@ export function createCall({
     refusal: undefined,
     passThrough: undefined,
     figures: undefined,
+    recordedAtMs: undefined,
     cutFor: undefined,
   };
 }

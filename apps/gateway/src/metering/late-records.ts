@@ -50,14 +50,18 @@ export function createLateRecords({ outbox, limits, onCounted, onFault }: LateRe
       waiting.shift();
       const { event, scope } = next;
       try {
-        if (scope !== undefined)
-          await limits.replay({
-            scope,
-            atMs: Date.parse(event.occurred_at),
-            usage: event.usage,
-            costNanoUsd: event.billed_nanousd,
-            ...(origin && { origin }),
-          });
+        const replayed =
+          scope === undefined
+            ? undefined
+            : limits.replay({
+                scope,
+                atMs: Date.parse(event.occurred_at),
+                usage: event.usage,
+                costNanoUsd: event.billed_nanousd,
+                ...(origin && { origin }),
+              });
+        // A store in memory has counted it now, and whoever compares its counters has to know that in the same turn.
+        if (replayed !== undefined) await replayed;
         if (origin !== undefined) onCounted(origin);
       } catch (error) {
         onFault(error);

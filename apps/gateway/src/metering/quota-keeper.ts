@@ -5,7 +5,9 @@ import { z } from 'zod';
 import {
   EventsFrom,
   LEVELS,
+  QuotaMeter,
   type CallSettled,
+  type CountedRuns,
   type LimitScope,
   type LimitStore,
   type QuotaCheckpoint,
@@ -38,6 +40,8 @@ const SavedQuota = z.object({
         level: z.enum(LEVELS),
         id: z.string(),
         quota: z.string(),
+        meter: QuotaMeter.optional(),
+        cut: z.string().optional(),
         steps: z.array(z.tuple([z.number(), z.number()])),
       }),
     ),
@@ -69,6 +73,11 @@ export interface QuotaKeeper {
    * meanwhile is not counted twice, whenever the answer comes.
    */
   settleOwed(): Promise<void>;
+  /**
+   * Which of this gateway's calls are in the counters now; undefined while the ledger's part of lost counters is
+   * owed, because they hold less then than these calls.
+   */
+  countedCalls(): Omit<CountedRuns, 'gateway_id'> | undefined;
   /** A settled call has reached the counters. */
   counted(epoch: number, sequence: number): void;
   start(): void;
@@ -99,6 +108,9 @@ export function createQuotaKeeper({ dir, limits, onFault, ledger, onOwed }: Quot
    */
   const ahead = new NumberRuns();
   let owed: readonly EventsFrom[] | undefined;
+  let thisEpoch = 0;
+  /** Last sequence on disk of each earlier epoch. */
+  const earlier = new Map<number, number>();
   let asking: Promise<void> | undefined;
   const ended = new AbortController();
   let dirty = false;
@@ -141,6 +153,7 @@ export function createQuotaKeeper({ dir, limits, onFault, ledger, onOwed }: Quot
       const shared = limits.kind !== 'memory';
       const saved = read === undefined || (!shared && lacksCalls(read, here)) ? undefined : read;
       owed = ledger === undefined ? undefined : owedAfter(saved, here);
+      thisEpoch = here.epoch;
       if (saved !== undefined) {
         await limits.restore(saved.checkpoint);
         position = { epoch: saved.epoch, sequence: saved.sequence };
@@ -152,6 +165,7 @@ export function createQuotaKeeper({ dir, limits, onFault, ledger, onOwed }: Quot
       let replayed = 0;
       let replayedTo = position;
       for (const event of settled) {
+        if (event.epoch < thisEpoch) earlier.set(event.epoch, event.sequence);
         const inCheckpoint =
           event.epoch < position.epoch ||
           (event.epoch === position.epoch && (event.sequence <= position.sequence || ahead.has(event.sequence)));
@@ -184,6 +198,15 @@ export function createQuotaKeeper({ dir, limits, onFault, ledger, onOwed }: Quot
         asking = undefined;
       });
       return asking;
+    },
+    countedCalls() {
+      if (owed !== undefined) return undefined;
+      const runs: [number, number][] = [];
+      if (position.epoch === thisEpoch) {
+        if (position.sequence > 0) runs.push([1, position.sequence]);
+        for (const [from, to] of ahead.runs) runs.push([from, to]);
+      }
+      return { epoch: thisEpoch, runs, earlier: [...earlier].map(([epoch, last]) => ({ epoch, last })) };
     },
     counted(epoch, sequence) {
       if (epoch > position.epoch) {

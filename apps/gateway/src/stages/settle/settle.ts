@@ -128,7 +128,9 @@ async function lookAtLimits(call: Call, key: CompiledKey, limits: LimitStore): P
  */
 async function record(call: Call, deps: SettleDeps, figures: CallFigures): Promise<EventOrigin | undefined | Error> {
   try {
-    return await deps.outbox.appendSettled(settledEvent(call, figures, statusOf(call), call.refusal?.code, deps.clock));
+    const event = settledEvent(call, figures, statusOf(call), call.refusal?.code, deps.clock);
+    call.recordedAtMs = Date.parse(event.occurred_at);
+    return await deps.outbox.appendSettled(event);
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }
@@ -175,7 +177,13 @@ function letGo(
     call.lease,
     unused
       ? { kind: 'unused', origin }
-      : { kind: 'used', usage: figures.usage, costNanoUsd: figures.billedNanoUsd, origin },
+      : {
+          kind: 'used',
+          usage: figures.usage,
+          costNanoUsd: figures.billedNanoUsd,
+          origin,
+          atMs: call.recordedAtMs,
+        },
   );
   if (settled instanceof Promise) return settled.then(() => undefined);
 }
