@@ -1,12 +1,13 @@
 import {
   OwnSessions,
-  Principal,
+  PersonSessionResponse,
   PRINCIPAL_HEADER,
   SeenSessionResponse,
   type AcceptInvitationRequest,
   type ChangePasswordRequest,
   type Clock,
   type OpenedSession,
+  type Principal,
 } from '@sluice/contracts';
 import { ProblemError, signPrincipal, type FieldFault } from '@sluice/service-kit';
 import { z } from 'zod';
@@ -15,6 +16,12 @@ import { z } from 'zod';
 export interface Scope {
   readonly principal: Principal;
   readonly slug: string;
+}
+
+/** Who tries a password: the client's address, and the proof that its device brought. */
+export interface From {
+  readonly address: string | undefined;
+  readonly device: string | undefined;
 }
 
 export interface Asked<T> {
@@ -42,8 +49,15 @@ export type Changed<T> =
  * when it refuses what the person sent.
  */
 export interface ControlPlane {
-  /** The person; undefined when e-mail and password do not match. Throws 429 while the account is locked out. */
-  signIn(email: string, password: string, address?: string): Promise<Principal | undefined>;
+  /**
+   * The person, and the proof of this sign-in for the device; undefined when e-mail and password do not match. Throws
+   * 429 for a caller who would wait too long.
+   */
+  signIn(
+    email: string,
+    password: string,
+    from: From,
+  ): Promise<{ principal: Principal; device: string | undefined } | undefined>;
   /** Keeps a session that was opened. */
   openSession(opened: OpenedSession): Promise<void>;
   /** A session is used: it, and the person with the roles of now; undefined once the session or the account is gone. */
@@ -53,12 +67,12 @@ export interface ControlPlane {
   /** Ends sessions of the person; harmless when they have ended. */
   endSessions(principal: Principal, tokenDigests: readonly string[]): Promise<void>;
   /**
-   * Also ends every session of the person. Throws 400 with the field that is wrong, 429 while the account is locked
-   * out.
+   * Also ends every session of the person. Throws 400 with the field that is wrong, 429 for a caller who would wait
+   * too long.
    */
   changePassword(principal: Principal, request: ChangePasswordRequest): Promise<void>;
-  /** Throws 401 for an invitation that is not valid or a wrong password, 429 while the account is locked out. */
-  acceptInvitation(request: AcceptInvitationRequest): Promise<void>;
+  /** Throws 401 for an invitation that is not valid or a wrong password, 429 for a caller who would wait too long. */
+  acceptInvitation(request: AcceptInvitationRequest, from: From): Promise<void>;
   /** Undefined when the workspace, or the thing in it, is not there. */
   read<S extends z.ZodType>(
     schema: S,
@@ -87,6 +101,8 @@ const Refusal = z.object({
 });
 /** A test of a webhook waits for its receiver. */
 const SLOW_MS = 15_000;
+/** Wrong passwords are answered slowly, and a right one may wait for its turn. */
+const SIGN_IN_MS = 10_000;
 
 interface Answer {
   readonly status: number;
@@ -134,7 +150,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   /** What a person did wrong, in the control plane's words; nothing else of its answer. */
   function refusal({ status, headers, text }: Answer): ProblemError {
     if (status === 403) return new ProblemError(403, 'Your role in this workspace does not allow this');
-    if (status === 429) return lockedOut(headers);
+    if (status === 429) return tooMuch(headers);
     if (status !== 400 && status !== 409 && status !== 428)
       return unavailable(new Error(`the control plane answered ${status}`));
     const { title, detail, errors } = parse(Refusal, text);
@@ -153,15 +169,20 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   const etagOf = ({ headers }: Answer): string | undefined => headers.get('etag') ?? undefined;
 
   return {
-    async signIn(email, password, address) {
-      const answer = await call('/internal/people/session', {
-        method: 'POST',
-        headers: json,
-        body: JSON.stringify({ email, password, ...(address !== undefined && { address }) }),
-      });
+    async signIn(email, password, from) {
+      const answer = await call(
+        '/internal/people/session',
+        {
+          method: 'POST',
+          headers: json,
+          body: JSON.stringify({ email, password, ...from }),
+        },
+        SIGN_IN_MS,
+      );
       if (answer.status === 401) return undefined;
       if (answer.status !== 200) throw refusal(answer);
-      return parse(Principal, answer.text);
+      const { device, ...principal } = parse(PersonSessionResponse, answer.text);
+      return { principal, device };
     },
     async openSession(opened) {
       const answer = await call('/internal/people/sessions', {
@@ -203,12 +224,16 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
       });
       if (answer.status !== 204) throw refusal(answer);
     },
-    async acceptInvitation(request) {
-      const answer = await call('/internal/people/invitations', {
-        method: 'POST',
-        headers: json,
-        body: JSON.stringify(request),
-      });
+    async acceptInvitation(request, from) {
+      const answer = await call(
+        '/internal/people/invitations',
+        {
+          method: 'POST',
+          headers: json,
+          body: JSON.stringify({ ...request, ...from }),
+        },
+        SIGN_IN_MS,
+      );
       if (answer.status === 401)
         throw new ProblemError(401, 'The invitation is not valid, or the password is not that of the account');
       if (answer.status !== 204) throw refusal(answer);
@@ -249,10 +274,12 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   };
 }
 
-function lockedOut(headers: Headers): ProblemError {
+/** Both of the control plane's refusals are for people; how long to wait is passed on as it is. */
+function tooMuch(headers: Headers): ProblemError {
   const retryAfter = headers.get('retry-after');
-  return new ProblemError(429, 'Too many failed attempts', {
-    detail: 'Wait before you try again.',
-    headers: retryAfter !== null && /^\d+$/.test(retryAfter) ? { 'retry-after': retryAfter } : {},
+  const waits = retryAfter !== null && /^\d+$/.test(retryAfter);
+  return new ProblemError(429, 'Too many requests at once', {
+    detail: waits ? `Try again in ${retryAfter} s.` : 'Wait before you try again.',
+    headers: waits ? { 'retry-after': retryAfter } : {},
   });
 }

@@ -26,6 +26,8 @@ export interface BffDeps {
   allowedOrigins: readonly string[];
   /** `Host` headers to answer; all when absent. */
   allowedHosts?: readonly string[];
+  /** Proxies whose `x-forwarded-for` is believed; none when absent. */
+  trustedProxies?: readonly string[] | undefined;
 }
 
 /** The console's backend as an Express application. */
@@ -40,10 +42,16 @@ export function createBffApp({
   pool,
   allowedOrigins,
   allowedHosts,
+  trustedProxies,
 }: BffDeps): Express {
   const routes = scopedRoutes({ gatewayUrl, principalKey, pool, clock });
   // The playground takes prompts; everything else is small.
-  const app = createApp({ logger, jsonLimit: '2mb', ...(allowedHosts === undefined ? {} : { allowedHosts }) });
+  const app = createApp({
+    logger,
+    jsonLimit: '2mb',
+    trustedProxies,
+    ...(allowedHosts === undefined ? {} : { allowedHosts }),
+  });
   const answers = metrics.counter('sluice_bff_answers_total', 'Answers of the console backend', ['route', 'status']);
 
   app.use(function count(req, res, next) {

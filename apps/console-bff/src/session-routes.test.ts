@@ -1,6 +1,6 @@
 import { SESSION_TTL_MS } from './sessions.ts';
 import { ALLOWED_ORIGIN, startTestBff, TLS_ORIGIN, type TestBff } from './test-support/start-test-bff.ts';
-import { PASSWORD, SECRET_FIELD } from './test-support/fake-control-plane.ts';
+import { DEVICE, PASSWORD, SECRET_FIELD } from './test-support/fake-control-plane.ts';
 
 let bff: TestBff;
 beforeEach(async () => {
@@ -74,6 +74,39 @@ describe('session', () => {
     const res = await signIn(PERSON);
     expect([res.status, res.headers.get('retry-after')]).toEqual([429, '30']);
     expect(await res.text()).not.toContain('sekret');
+  });
+});
+
+describe('who signs in', () => {
+  const asked = () => bff.upstream.signIns.at(-1) ?? {};
+
+  it('is told to the control plane by the address of the connection, whatever the caller claims', async () => {
+    await signIn(PERSON, { 'x-forwarded-for': '203.0.113.66' });
+    expect(asked().address).toMatch(/127\.0\.0\.1$/);
+  });
+
+  it('is told by the address that a trusted proxy saw, not by what the client wrote before it', async () => {
+    const behind = await startTestBff({ trustedProxies: ['loopback'] });
+    try {
+      await behind.ask(undefined, 'post', '/api/session', PERSON, { 'x-forwarded-for': '203.0.113.66, 198.51.100.7' });
+      expect(behind.upstream.signIns.at(-1)?.address).toBe('198.51.100.7');
+    } finally {
+      await behind.close();
+    }
+  });
+
+  it('gets a proof for the next sign-in, which outlives the session and is passed on', async () => {
+    const res = await signIn(PERSON, { origin: TLS_ORIGIN });
+    const cookie = res.headers.getSetCookie().find((line) => line.startsWith('sluice_device=')) ?? '';
+    expect(cookie).toMatch(/HttpOnly/);
+    expect(cookie).toMatch(/Secure/);
+    expect(cookie).toMatch(/SameSite=Strict/);
+    expect(cookie).toContain(DEVICE);
+    expect(await res.text()).not.toContain(DEVICE);
+    const out = await bff.ask(await bff.signIn(PERSON.email), 'delete', '/api/session');
+    expect(out.headers.getSetCookie().join()).not.toContain('sluice_device');
+    await signIn({ ...PERSON, password: 'wrong' }, { cookie: `a=b; ${cookie.split(';', 1)[0]}` });
+    expect(bff.upstream.signIns.at(-1)?.device).toBe(DEVICE);
   });
 });
 

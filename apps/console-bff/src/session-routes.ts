@@ -1,4 +1,4 @@
-import type { Express } from 'express';
+import type { Express, Request } from 'express';
 import {
   AcceptInvitationRequest,
   ChangePasswordRequest,
@@ -8,10 +8,10 @@ import {
 } from '@sluice/contracts';
 import { parseBody, ProblemError, type ApiRoute } from '@sluice/service-kit';
 import { z } from 'zod';
-import type { ControlPlane } from './control-plane.ts';
+import type { ControlPlane, From } from './control-plane.ts';
 import type { SessionOf } from './principal-of.ts';
 import { notFound } from './scope.ts';
-import { clearSessionCookie, sessionTokenOf, setSessionCookie } from './session-cookie.ts';
+import { clearSessionCookie, deviceOf, sessionTokenOf, setDeviceCookie, setSessionCookie } from './session-cookie.ts';
 import { SESSION_TTL_MS, type Sessions } from './sessions.ts';
 import { projectSession } from './views/people-view.ts';
 
@@ -74,22 +74,27 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
   },
 ];
 
+/** Who tries a password. The control plane believes the address because it comes with our token. */
+const fromOf = (req: Request): From => ({ address: req.ip, device: deviceOf(req) });
+
 export function addSessionRoutes(
   app: Express,
   { sessions, controlPlane, sessionOf }: { sessions: Sessions; controlPlane: ControlPlane; sessionOf: SessionOf },
 ): void {
   app.post('/api/session', async (req, res) => {
     const body = parseBody(SessionRequest, req);
-    const principal = await controlPlane.signIn(body.email ?? body.user ?? '', body.password, req.socket.remoteAddress);
-    if (principal === undefined) throw new ProblemError(401, 'E-mail address or password is wrong');
+    const signedIn = await controlPlane.signIn(body.email ?? body.user ?? '', body.password, fromOf(req));
+    if (signedIn === undefined) throw new ProblemError(401, 'E-mail address or password is wrong');
+    const { principal, device } = signedIn;
     const previous = sessionTokenOf(req);
     const replaced = previous === undefined ? undefined : await sessions.find(previous);
     if (replaced !== undefined) await sessions.end(replaced);
     const token = await sessions.open(principal, {
-      address: req.socket.remoteAddress,
+      address: req.ip,
       agent: req.headers['user-agent'],
     });
     const view = projectSession(principal);
+    if (device !== undefined) setDeviceCookie(req, res, device);
     if (body.bearer === true) {
       res.json(SessionView.parse({ ...view, token }));
       return;
@@ -144,7 +149,7 @@ export function addSessionRoutes(
   });
 
   app.post('/api/invitations', async (req, res) => {
-    await controlPlane.acceptInvitation(parseBody(AcceptInvitationRequest, req));
+    await controlPlane.acceptInvitation(parseBody(AcceptInvitationRequest, req), fromOf(req));
     res.status(204).end();
   });
 }

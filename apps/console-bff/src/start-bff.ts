@@ -1,5 +1,13 @@
 import { portsFrom, PRINCIPAL_SIGNING_KEY_ENV, SERVICE_TOKEN_ENV, systemClock } from '@sluice/contracts';
-import { createMetrics, listen, loadConfig, SERVICE_ENV, startAdminServer, type Logger } from '@sluice/service-kit';
+import {
+  createMetrics,
+  listen,
+  loadConfig,
+  SERVICE_ENV,
+  startAdminServer,
+  TrustedProxies,
+  type Logger,
+} from '@sluice/service-kit';
 import { z } from 'zod';
 import { createControlPlane } from './control-plane.ts';
 import { createBffApp } from './create-bff-app.ts';
@@ -25,6 +33,7 @@ const BffEnv = z.object({
   [PRINCIPAL_SIGNING_KEY_ENV]: secret,
   SLUICE_GATEWAY_URL: z.url({ protocol: /^https?$/ }).optional(),
   SLUICE_CONSOLE_ORIGINS: list,
+  SLUICE_TRUSTED_PROXIES: TrustedProxies,
 });
 
 /** Boots the console's backend with its admin port. */
@@ -57,6 +66,7 @@ export async function startBff({
     pool,
     clock: systemClock,
     allowedOrigins: origins,
+    trustedProxies: config.SLUICE_TRUSTED_PROXIES,
     allowedHosts: origins.map((origin) => new URL(origin).host),
   });
   const server = await listen(app, { host: config.HOST, port: ports.consoleBff });

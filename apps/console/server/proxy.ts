@@ -17,6 +17,8 @@ const HOP_BY_HOP = new Set([
 /** Passes a request on to the console's backend and its answer back; 502 when the backend does not answer. */
 export function proxyTo(bffUrl: string, req: IncomingMessage, res: ServerResponse): void {
   const headers = Object.fromEntries(Object.entries(req.headers).filter(([name]) => !HOP_BY_HOP.has(name)));
+  // The client's address for the backend, which believes it when the console is one of its trusted proxies.
+  headers['x-forwarded-for'] = [headers['x-forwarded-for'], req.socket.remoteAddress].flat().filter(Boolean).join(', ');
   const upstream = request(new URL(req.url ?? '/', bffUrl), { method: req.method, headers, timeout: 30_000 });
   upstream.on('response', (answer) => {
     const kept = Object.entries(answer.headers).filter(([name]) => !HOP_BY_HOP.has(name));

@@ -149,6 +149,7 @@ export async function startControlPlane({
     secretBox,
     onAnswer: createRouteMetrics(metrics),
     extraHosts: env.SLUICE_OPERATOR_HOSTS,
+    trustedProxies: env.SLUICE_TRUSTED_PROXIES,
   });
   await plane.store.load();
   const relay = createOutboxRelay({
@@ -234,7 +235,7 @@ function controlPlanePorts(deps: {
       webhookLoopback: env.SLUICE_WEBHOOK_LOOPBACK === '1',
     }),
     repository: createPostgresConfigRepository({ db, recordAudit: audit.record }),
-    people: createPostgresPeople({ db, clock }),
+    people: createPostgresPeople({ db }),
     router: createRouterClient({ url: env.SLUICE_ROUTER_URL, token: env.SLUICE_TOKEN_ROUTER }),
     operatorAccounts: createPostgresOperatorAccounts({ db, recordAudit: audit.record }),
     personAccounts: createPostgresPersonAccounts({ db, recordAudit: audit.record }),

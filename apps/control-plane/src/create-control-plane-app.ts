@@ -15,11 +15,12 @@ export interface ControlPlaneAppDeps {
   readonly consoleDir: string;
   /** Hosts (`name:port`) besides the loopback names. */
   readonly extraHosts?: readonly string[];
+  readonly trustedProxies?: readonly string[] | undefined;
 }
 
 /** The control plane's HTTP application; it does not listen. */
 export function createControlPlaneApp(deps: ControlPlaneAppDeps): Express {
-  const app = createApp({ logger: deps.logger, jsonLimit: false });
+  const app = createApp({ logger: deps.logger, jsonLimit: false, trustedProxies: deps.trustedProxies });
   app.use(hostGuard(deps.extraHosts));
   app.get('/', (_req, res) => res.redirect('/_console/'));
   app.use('/_console', serveConsole({ dir: deps.consoleDir }));

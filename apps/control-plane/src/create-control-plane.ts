@@ -28,6 +28,7 @@ import type { RouterClient } from './router/router-client.ts';
 import { createOperatorSessions, type OperatorSessions, type SessionArchive } from './session/operator-sessions.ts';
 import { createOperatorSignIn } from './session/operator-sign-in.ts';
 import type { ScryptCost } from './session/password.ts';
+import { createPasswordChecks } from './session/password-checks.ts';
 import { createPeople, type PersonRepository } from './session/people.ts';
 import type { PersonSessions } from './session/person-sessions.ts';
 import { buildState, type LedgerHead } from './state/build-state.ts';
@@ -82,6 +83,10 @@ export interface ControlPlaneSettings {
   /** Encrypts secrets that are entered; without it secrets are references only. */
   readonly secretBox?: SecretBox | undefined;
   readonly extraHosts?: readonly string[];
+  /** Proxies whose `x-forwarded-for` is believed. */
+  readonly trustedProxies?: readonly string[] | undefined;
+  /** A wrong password is answered at a multiple of this, milliseconds; a second when absent. */
+  readonly failureStepMs?: number;
 }
 
 export interface ControlPlane {
@@ -169,7 +174,12 @@ export async function createControlPlane(
   const watch = createChaosWatch({ clock, picture: build });
   const hub = createStateHub({ build });
 
-  const people = createPeople({ repository: ports.people, clock, passwordCost: settings.operator.cost });
+  const checks = createPasswordChecks({
+    clock,
+    deviceKey: settings.principalKey,
+    failureStepMs: settings.failureStepMs,
+  });
+  const people = createPeople({ repository: ports.people, checks });
   const tenant = createTenantConsole({
     ports: ports.tenant,
     store,
@@ -192,7 +202,7 @@ export async function createControlPlane(
     router: ports.router,
     queues: ports.queues,
     exports,
-    signIn: await createOperatorSignIn({ clock, ...settings.operator, accounts: ports.operatorAccounts }),
+    signIn: await createOperatorSignIn({ ...settings.operator, accounts: ports.operatorAccounts, checks }),
     onAuditError: warn('an audit record could not be written'),
     state: { build, hub, sessions },
     internal: { stream, reports, store, ledger, clock },
@@ -222,6 +232,7 @@ export async function createControlPlane(
     authenticate,
     onAnswer: settings.onAnswer,
     consoleDir: settings.consoleDir,
+    trustedProxies: settings.trustedProxies,
     ...(settings.extraHosts === undefined ? {} : { extraHosts: settings.extraHosts }),
   });
 

@@ -34,7 +34,7 @@ beforeAll(async () => {
     repository,
     ledger,
     ledgerHead: ledger.head,
-    people: createPostgresPeople({ db, clock: systemClock }),
+    people: createPostgresPeople({ db }),
     sessionArchive: createPostgresSessionArchive({ db }),
     personSessions: createPostgresPersonSessions({ db, clock: systemClock }),
     operatorAccounts: createPostgresOperatorAccounts({ db, recordAudit }),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { PRINCIPAL_SIGNING_KEY_ENV, SERVICE_TOKEN_ENV } from '@sluice/contracts';
-import { SERVICE_ENV } from '@sluice/service-kit';
+import { SERVICE_ENV, TrustedProxies } from '@sluice/service-kit';
 
 /** What the control plane reads from its environment. */
 export const ControlPlaneEnv = z.object({
@@ -35,6 +35,7 @@ export const ControlPlaneEnv = z.object({
   SLUICE_WEBHOOK_LOOPBACK: z.enum(['0', '1']).default('0'),
   /** Chaos routes exist only with `1`. */
   SLUICE_CHAOS: z.enum(['0', '1']).default('0'),
+  SLUICE_TRUSTED_PROXIES: TrustedProxies,
   /** Further hosts that the operator API answers to, `name:port`, comma separated; loopback names always. */
   SLUICE_OPERATOR_HOSTS: z
     .string()

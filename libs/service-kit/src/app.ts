@@ -13,6 +13,8 @@ export interface AppOptions {
    * they know the caller.
    */
   jsonLimit?: string | number | false;
+  /** Proxies whose `x-forwarded-for` is believed for `req.ip`; none when absent. */
+  trustedProxies?: readonly string[] | undefined;
   clock?: Clock;
 }
 
@@ -25,10 +27,16 @@ export function requestIdOf(res: Response): string {
  * An Express 5 application with a request id, a host check, security headers and JSON bodies. Add routes, then call
  * `finishApp`. It does not listen.
  */
-export function createApp({ allowedHosts, jsonLimit = '100kb', clock = systemClock }: AppOptions): Express {
+export function createApp({
+  allowedHosts,
+  jsonLimit = '100kb',
+  trustedProxies = [],
+  clock = systemClock,
+}: AppOptions): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
+  app.set('trust proxy', trustedProxies.length === 0 ? false : [...trustedProxies]);
   const ids = createIds({ clock });
   const hosts = allowedHosts === undefined ? undefined : new Set(allowedHosts);
 

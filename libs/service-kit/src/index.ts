@@ -12,6 +12,8 @@ export * from './read-config-snapshot.ts';
 export * from './configuration-text.ts';
 export * from './app.ts';
 export * from './listen.ts';
+export * from './network-of.ts';
+export * from './trusted-proxies.ts';
 export * from './admin-server.ts';
 export * from './run-service.ts';
 export * from './service-auth.ts';

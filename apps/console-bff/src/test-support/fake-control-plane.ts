@@ -11,6 +11,9 @@ export const PASSWORD = 'correct horse';
 export const INVITATION = 'i'.repeat(43);
 export const STALE = '"6"';
 
+/** The proof that every sign-in gives. */
+export const DEVICE = 'abc123.proof-of-the-device.signed';
+
 /** What must never reach a customer. */
 export const SECRET_FIELD = 'internal_margin_usd';
 
@@ -24,7 +27,14 @@ function poison(value: unknown): unknown {
   };
 }
 
+/** What was said of a sign-in besides the credentials. */
+interface SignInFrom {
+  readonly address?: string | undefined;
+  readonly device?: string | undefined;
+}
+
 export interface FakeControlPlane extends Listening {
+  readonly signIns: readonly SignInFrom[];
   /** `<method> <path>` of each call, in order. */
   readonly calls: string[];
   /** The principal of the last workspace call, as its signature proved it. */
@@ -39,6 +49,7 @@ export interface FakeControlPlane extends Listening {
 /** A control plane over a real socket whose people are `<role>@<workspace>`, and which tells too much on purpose. */
 export async function startFakeControlPlane(clock: Pick<Clock, 'now'>): Promise<FakeControlPlane> {
   const calls: string[] = [];
+  const signIns: SignInFrom[] = [];
   const sessions = new Map<string, OpenedSession>();
   const state: Pick<FakeControlPlane, 'lastPrincipal' | 'lastBody' | 'failWith' | 'roles'> = {
     lastPrincipal: undefined,
@@ -50,12 +61,21 @@ export async function startFakeControlPlane(clock: Pick<Clock, 'now'>): Promise<
   function answerTo(req: IncomingMessage, body: string): { status: number; body?: unknown; etag?: string } {
     if (req.headers.authorization !== `Bearer ${BFF_TOKEN}`) return { status: 401 };
     if (req.url === '/internal/people/session') {
-      const { email, password } = JSON.parse(body) as { email: string; password: string };
+      const { email, password, address, device } = JSON.parse(body) as Record<'email' | 'password', string> &
+        SignInFrom;
+      signIns.push({ address, device });
       if (password !== PASSWORD) return { status: 401 };
       const [role, slug = ''] = email.split('@') as [Role, string];
       return {
         status: 200,
-        body: { kind: 'person', userId: `u-${email}`, email, roles: { [slug]: role }, [SECRET_FIELD]: 1 },
+        body: {
+          kind: 'person',
+          userId: `u-${email}`,
+          email,
+          roles: { [slug]: role },
+          device: DEVICE,
+          [SECRET_FIELD]: 1,
+        },
       };
     }
     if (req.url === '/internal/people/invitations')
@@ -162,5 +182,5 @@ export async function startFakeControlPlane(clock: Pick<Clock, 'now'>): Promise<
     });
   });
   const listening = await listenOn(server, { host: '127.0.0.1', port: 0, graceMs: 10 });
-  return Object.assign(state, listening, { calls });
+  return Object.assign(state, listening, { calls, signIns });
 }

@@ -36,7 +36,8 @@ export const TLS_ORIGIN = 'https://console.sluice.test';
 /** The whole BFF over real sockets against a control plane that tells too much. */
 export async function startTestBff({
   gatewayUrl = 'http://127.0.0.1:1',
-}: { gatewayUrl?: string } = {}): Promise<TestBff> {
+  trustedProxies,
+}: { gatewayUrl?: string; trustedProxies?: readonly string[] } = {}): Promise<TestBff> {
   const clock = createFakeClock(1_800_000_000_000);
   const upstream = await startFakeControlPlane(clock);
   const pool = createPlaygroundPool({ maxOfOne: 2, maxOfWorkspace: 3, maxCalls: 4 });
@@ -57,6 +58,7 @@ export async function startTestBff({
     gatewayUrl,
     principalKey: PRINCIPAL_KEY,
     pool,
+    trustedProxies,
     allowedOrigins: [ALLOWED_ORIGIN, TLS_ORIGIN],
   });
   const server = await listen(app, { host: '127.0.0.1', port: 0, graceMs: 10 });

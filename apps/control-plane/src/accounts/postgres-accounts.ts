@@ -103,8 +103,8 @@ export function createPostgresPersonAccounts(deps: Deps): PersonAccountStore {
     insert: async ({ id, email, roles, passwordHash }, audit) =>
       (await changed(
         deps,
-        sql`insert into users (id, email, password_hash, roles, failed_attempts, version)
-          values (${id}, ${email.toLowerCase()}, ${passwordHash}, ${JSON.stringify(roles)}::jsonb, 0, 1) on conflict do nothing returning version`,
+        sql`insert into users (id, email, password_hash, roles, version)
+          values (${id}, ${email.toLowerCase()}, ${passwordHash}, ${JSON.stringify(roles)}::jsonb, 1) on conflict do nothing returning version`,
         audit,
       )) !== undefined,
     update: ({ id, roles, passwordHash }, ifVersion, audit) =>

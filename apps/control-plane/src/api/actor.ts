@@ -11,9 +11,9 @@ export function actorOf(call: RouteCall<unknown, unknown>): AuditEvent['actor'] 
   return { kind: 'anonymous', id: 'unknown', ...address };
 }
 
-/** The peer's address as audit records hold it. */
+/** The client's address, as the nearest trusted proxy saw it; that of the peer without one. */
 export function addressOf(req: Request): { address?: string } {
-  return req.socket.remoteAddress === undefined ? {} : { address: req.socket.remoteAddress };
+  return req.ip === undefined ? {} : { address: req.ip };
 }
 
 /** A path parameter that the route's path declares. */

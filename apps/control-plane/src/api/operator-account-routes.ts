@@ -183,7 +183,7 @@ export function operatorAccountRoutes({
           throw new ProblemError(409, 'This password is set in the environment', {
             detail: 'Change SLUICE_OPERATOR_PASSWORD and start the control plane again.',
           });
-        await signIn.verify(user, call.body.current);
+        await signIn.verify(user, call.body.current, { signedIn: true });
         const account = await accounts.find(user);
         if (account === undefined) throw new ProblemError(404, 'Not found');
         const passwordHash = await hashPassword(call.body.password, passwordCost);

@@ -49,13 +49,13 @@ export function peopleRoutes(
       handler: async ({ body }) => {
         const address = body.address === undefined ? {} : { address: body.address };
         try {
-          const principal = await deps.people.verify(body.email, body.password);
+          const principal = await deps.people.verify(body.email, body.password, { ...address, device: body.device });
           record({
             type: 'session.started',
             actor: { kind: 'person', id: principal.userId, ...address },
             target: TARGET,
           });
-          return principal;
+          return { ...principal, device: deps.people.deviceToken(principal) };
         } catch (error) {
           // Neither the address that was tried nor the password: people type one into the field of the other.
           if (error instanceof ProblemError && error.status === 401)

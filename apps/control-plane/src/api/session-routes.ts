@@ -1,7 +1,15 @@
 import { z } from 'zod';
-import { SessionRequest, type AuditEvent } from '@sluice/contracts';
+import { SessionRequest, type AuditEvent, type Clock } from '@sluice/contracts';
 import { bearerToken, ProblemError } from '@sluice/service-kit';
-import { clearSessionCookie, readSessionCookie, setSessionCookie } from '../http/cookies.ts';
+import {
+  clearSessionCookie,
+  readDeviceCookie,
+  readSessionCookie,
+  setDeviceCookie,
+  setSessionCookie,
+} from '../http/cookies.ts';
+import { createRefusedSignIns } from '../audit/refused-sign-ins.ts';
+import type { AuditInput } from '../config/config-repository.ts';
 import { SESSION_TTL_MS, type OperatorSessions } from '../session/operator-sessions.ts';
 import type { OperatorSignIn } from '../session/operator-sign-in.ts';
 import { actorOf, addressOf } from './actor.ts';
@@ -10,19 +18,24 @@ import { route, type Route } from './route.ts';
 
 const SessionView = z.object({ kind: z.literal('operator'), user: z.string(), role: z.string() });
 
+const TARGET = { kind: 'session', id: 'control-plane' };
+
 export interface SessionRouteDeps {
   readonly sessions: OperatorSessions;
   readonly signIn: OperatorSignIn;
   readonly audit: AuditTrail;
+  readonly clock: Pick<Clock, 'now'>;
   /** Signing in works without the database, so a record that cannot be written is only reported here. */
   readonly onAuditError: (error: unknown) => void;
 }
 
 /** Sign-in of operators. */
-export function sessionRoutes({ sessions, signIn, audit, onAuditError }: SessionRouteDeps): Route[] {
+export function sessionRoutes({ sessions, signIn, audit, clock, onAuditError }: SessionRouteDeps): Route[] {
+  const record = (input: AuditInput): void => void audit.record(input).catch(onAuditError);
   const note = (type: string, actor: AuditEvent['actor']): void => {
-    audit.record({ type, actor, target: { kind: 'session', id: 'control-plane' } }).catch(onAuditError);
+    record({ type, actor, target: TARGET });
   };
+  const refused = createRefusedSignIns({ clock, record });
   return [
     route({
       method: 'post',
@@ -37,15 +50,20 @@ export function sessionRoutes({ sessions, signIn, audit, onAuditError }: Session
         const name = body.user ?? body.email ?? '';
         let operator;
         try {
-          operator = await signIn.verify(name, body.password);
+          operator = await signIn.verify(name, body.password, { ...addressOf(req), device: readDeviceCookie(req) });
         } catch (error) {
-          // While an account is locked nothing is recorded, so that guessing cannot fill the audit log.
+          // Who is refused a turn leaves no record, and the others a bounded number: guessing cannot fill the audit log.
           if (error instanceof ProblemError && error.status === 401)
-            note('session.refused', { kind: 'anonymous', id: 'unknown', ...addressOf(req) });
+            refused({
+              type: 'session.refused',
+              target: TARGET,
+              actor: { kind: 'anonymous', id: 'unknown', ...addressOf(req) },
+            });
           throw error;
         }
         const token = await sessions.open(operator);
         note('session.started', { kind: 'operator', id: operator.user, ...addressOf(req) });
+        setDeviceCookie(res, signIn.deviceToken(operator));
         const view = { kind: 'operator' as const, ...operator };
         if (body.bearer === true) return { ...view, token };
         setSessionCookie(res, token, SESSION_TTL_MS);

@@ -45,7 +45,7 @@ try {
   TEST_SETTINGS.principalKey = PRINCIPAL_KEY;
   const plane = await startTestPlane({
     ledger,
-    people: createPostgresPeople({ db, clock: systemClock }),
+    people: createPostgresPeople({ db }),
     tenant: createPostgresTenantPorts({ db, clock: systemClock, recordAudit: audit.record, webhookLoopback: false }),
   });
   const base = await freePortBase();

@@ -145,6 +145,11 @@ select change ->> 'id', max(config_log.at) from config_log, jsonb_array_elements
 where change ->> 'table' = 'tenants' and not change ? 'value' group by 1;
 `;
 
+/** Sign-ins are slowed down in memory; no account is locked. */
+const NO_LOCKS = ['users', 'operators']
+  .map((table) => `alter table ${table} drop column failed_attempts, drop column locked_until;`)
+  .join('\n');
+
 export const MIGRATIONS: readonly Migration[] = [
   { id: '0001-configuration', sql: CONFIGURATION },
   { id: '0002-events', sql: EVENTS },
@@ -157,4 +162,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: '0009-operators', sql: OPERATORS },
   { id: '0010-tenant-console', sql: TENANT_CONSOLE },
   { id: '0011-retired-tenants', sql: RETIRED_TENANTS },
+  { id: '0012-no-locks', sql: NO_LOCKS },
 ];

@@ -251,7 +251,7 @@ export function createPostgresMembers(deps: {
         const invitation = taken.rows[0];
         if (invitation === undefined) return false;
         await tx.execute(sql`
-          insert into users (id, email, password_hash, roles, failed_attempts, version) values (${randomUUID()}, ${invitation.email}, ${passwordHash}, '{}'::jsonb, 0, 1)
+          insert into users (id, email, password_hash, roles, version) values (${randomUUID()}, ${invitation.email}, ${passwordHash}, '{}'::jsonb, 1)
           on conflict do nothing`);
         const person = await tx.execute<{ id: string }>(
           sql`select id from users where lower(email) = ${invitation.email} for update`,

@@ -16,11 +16,11 @@ export interface OwnPasswordDeps {
 
 /**
  * Gives a person the password that they chose, and ends all of their sessions: whoever knew the old one may be
- * signed in by it. A wrong old password counts as a failed sign-in, so that an open session is no way around the
- * lock.
+ * signed in by it. A wrong old password counts as a failed sign-in, so that an open session is no way around
+ * their pace.
  *
  * @throws ProblemError 400 that names the field, 404 for somebody who is gone, 409 when the account changed
- * meanwhile, 429 while it is locked.
+ * meanwhile, 429 for a caller who would wait too long.
  */
 export async function changeOwnPassword(
   deps: OwnPasswordDeps,
@@ -49,7 +49,8 @@ export async function changeOwnPassword(
 
 async function requireOld(people: Pick<People, 'verify'>, email: string, password: string): Promise<void> {
   try {
-    await people.verify(email, password);
+    // Being signed in is the proof: strangers who guess do not keep a person from changing the password.
+    await people.verify(email, password, { signedIn: true });
   } catch (error) {
     // Not a 401: the person is signed in.
     if (error instanceof ProblemError && error.status === 401)

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import {
-  AcceptInvitationRequest,
   MemberRequest,
   MembersView,
   MemberView,
@@ -8,6 +7,7 @@ import {
   NewMemberView,
   Role,
   ROLE_PERMISSIONS,
+  TakeInvitationRequest,
 } from '@sluice/contracts';
 import { ProblemError } from '@sluice/service-kit';
 import { actorOf, param } from '../api/actor.ts';
@@ -113,14 +113,15 @@ export function memberRoutes({
       auth: 'bff',
       tag: 'Internal',
       summary: 'Take an invitation',
-      body: AcceptInvitationRequest,
+      body: TakeInvitationRequest,
       response: z.undefined(),
       status: 204,
       handler: async ({ body }) => {
         const invited = await members.invitation(body.invitation);
         if (invited === undefined) throw refused();
-        // An address that has an account proves itself by its password, and counts towards its lock-out.
-        if (await people.knows(invited.email)) await people.verify(invited.email, body.password);
+        // An address that has an account proves itself by its password, at the pace of sign-ins.
+        const { password, address, device } = body;
+        if (await people.knows(invited.email)) await people.verify(invited.email, password, { address, device });
         if (!(await members.accept(body.invitation, body.password))) throw refused();
       },
     }),

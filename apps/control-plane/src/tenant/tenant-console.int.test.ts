@@ -267,7 +267,7 @@ describe('members', () => {
     const late = await ports.members.add(SCOPE, 'late@acme.test', 'viewer');
     expect(await ports.members.accept(invitation, 'a long password')).toBe(true);
     expect(await ports.members.accept(invitation, 'a long password')).toBe(false);
-    expect(await createPostgresPeople({ db: database.db, clock }).find('new@acme.test')).toMatchObject({
+    expect(await createPostgresPeople({ db: database.db }).find('new@acme.test')).toMatchObject({
       roles: { 'acme-prod': 'finance' },
     });
     clock.advance(8 * DAY_MS);

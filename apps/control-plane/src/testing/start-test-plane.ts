@@ -21,6 +21,7 @@ export const TEST_SETTINGS = {
   bffToken: 'bff-token',
   principalKey: 'principal-key',
   consoleDir: '/nowhere',
+  failureStepMs: 0,
 };
 
 export interface TestPlane {
@@ -87,8 +88,6 @@ function memoryPorts(repository: MemoryConfigRepository, audited: AuditInput[], 
     people: {
       find: async () => undefined,
       byId: async () => undefined,
-      beginAttempt: async () => 0,
-      succeeded: async () => undefined,
     },
     sessionArchive: {
       save: async () => undefined,

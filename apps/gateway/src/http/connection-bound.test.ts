@@ -2,7 +2,8 @@ import { EventEmitter, once } from 'node:events';
 import { connect } from 'node:net';
 import { eventually } from '@sluice/testing';
 import { startGateway } from '../testing/gateway-under-test.ts';
-import { createConnectionBound, networkOf } from './connection-bound.ts';
+import { networkOf } from '@sluice/service-kit';
+import { createConnectionBound } from './connection-bound.ts';
 
 class FakeSocket extends EventEmitter {
   readonly remoteAddress: string;

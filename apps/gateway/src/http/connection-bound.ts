@@ -1,7 +1,5 @@
 import type { Socket } from 'node:net';
-
-/** Groups of an IPv6 address that name a network: whoever has one address has all of it. */
-const NETWORK_GROUPS = 4;
+import { networkOf } from '@sluice/service-kit';
 
 export interface ConnectionBound {
   /** Counts a new connection until it closes; false, and it is cut, when its network has as many as it may. */
@@ -40,17 +38,4 @@ export function createConnectionBound(perNetwork: number, onRefused: () => void)
       return true;
     },
   };
-}
-
-/** The network that an address stands for. */
-export function networkOf(address: string): string {
-  if (!address.includes(':')) return address;
-  const bare = address.split('%', 1)[0] as string;
-  const mapped = bare.lastIndexOf(':') + 1;
-  if (bare.includes('.')) return bare.slice(mapped);
-  const [front = '', back] = bare.split('::', 2);
-  const groups = front === '' ? [] : front.split(':');
-  const last = back === undefined || back === '' ? [] : back.split(':');
-  if (back !== undefined) while (groups.length + last.length < 8) groups.push('0');
-  return `${[...groups, ...last].slice(0, NETWORK_GROUPS).join(':')}::/64`;
 }

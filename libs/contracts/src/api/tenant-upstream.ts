@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { Instant, KeyId, Name } from '../ids.ts';
 import { QuotaMeter } from '../policy.ts';
 import { Principal } from '../tenancy.ts';
+import { AcceptInvitationRequest } from './console-members.ts';
 import { AlertsView, DeliveriesView, NewWebhookView, WebhooksView, WebhookView } from './console-alerts.ts';
 import { BillingView, StatementView } from './console-billing.ts';
 import { MembersView, MemberView, NewMemberView } from './console-members.ts';
@@ -17,17 +18,26 @@ import { openSchema } from './open-schema.ts';
  * These objects are open: the control plane may say more, and the BFF shows customers only what it constructs itself.
  */
 
+/** Who tries a password: the client's address, and the proof of an earlier sign-in that its device brought. */
+const From = {
+  address: z.string().max(64).optional(),
+  device: z.string().max(200).optional(),
+};
+
 /**
- * `POST /internal/people/session` (service token only): 200 with the principal, 401 problem, 429 problem while
- * locked out.
+ * `POST /internal/people/session` (service token only): 200 with the principal and the device's next proof, 401
+ * problem, 429 problem for a caller who would wait too long.
  */
 export const PersonSessionRequest = z.strictObject({
   email: z.string().min(1).max(200),
   password: z.string().min(1).max(500),
-  address: z.string().max(64).optional(),
+  ...From,
 });
 export type PersonSessionRequest = z.infer<typeof PersonSessionRequest>;
-export const PersonSessionResponse = Principal;
+/** `POST /internal/people/invitations` (service token only): 204, 401 problem, 429 problem as at a sign-in. */
+export const TakeInvitationRequest = AcceptInvitationRequest.extend(From);
+export type TakeInvitationRequest = z.infer<typeof TakeInvitationRequest>;
+export const PersonSessionResponse = Principal.extend({ device: z.string().max(200).optional() });
 export type PersonSessionResponse = z.infer<typeof PersonSessionResponse>;
 
 /**
