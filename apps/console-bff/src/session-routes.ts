@@ -94,12 +94,12 @@ export function addSessionRoutes(
       agent: req.headers['user-agent'],
     });
     const view = projectSession(principal);
-    if (device !== undefined) setDeviceCookie(req, res, device);
     if (body.bearer === true) {
       res.json(SessionView.parse({ ...view, token }));
       return;
     }
     setSessionCookie(req, res, token, SESSION_TTL_MS);
+    if (device !== undefined) setDeviceCookie(req, res, device);
     res.json(SessionView.parse(view));
   });
 

@@ -63,10 +63,10 @@ export function sessionRoutes({ sessions, signIn, audit, clock, onAuditError }: 
         }
         const token = await sessions.open(operator);
         note('session.started', { kind: 'operator', id: operator.user, ...addressOf(req) });
-        setDeviceCookie(res, signIn.deviceToken(operator));
         const view = { kind: 'operator' as const, ...operator };
         if (body.bearer === true) return { ...view, token };
         setSessionCookie(res, token, SESSION_TTL_MS);
+        setDeviceCookie(res, signIn.deviceToken(operator));
         return view;
       },
     }),

@@ -133,14 +133,17 @@ export function createPasswordTurns(timers: Timers): { take(caller: Caller): Pro
   };
 }
 
+/** Counts are of the moment when a caller came, so those of one party are not compared with each other. */
 function before(a: Caller, b: Caller): boolean {
   const differences = [
     RANK[a.standing] - RANK[b.standing],
-    Math.floor(a.failures[0] / FREE_OF_ADDRESS) - Math.floor(b.failures[0] / FREE_OF_ADDRESS),
-    Math.floor(a.failures[1] / FREE_OF_ACCOUNT) - Math.floor(b.failures[1] / FREE_OF_ACCOUNT),
+    a.address === b.address ? 0 : weight(a.failures[0], FREE_OF_ADDRESS) - weight(b.failures[0], FREE_OF_ADDRESS),
+    a.account === b.account ? 0 : weight(a.failures[1], FREE_OF_ACCOUNT) - weight(b.failures[1], FREE_OF_ACCOUNT),
   ];
   return (differences.find((difference) => difference !== 0) ?? 0) < 0;
 }
+
+const weight = (failures: number, free: number): number => Math.floor(failures / free);
 
 function count(counts: Map<string, number>, of: string, by: 1 | -1): void {
   const now = (counts.get(of) ?? 0) + by;
