@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { ApiError, type OperatorApi } from './api/operator-api.ts';
+import { ApiError } from './api/call.ts';
+import { type OperatorApi } from './api/operator-api.ts';
 import { SessionContext } from './session/role.tsx';
 import { SignIn } from './session/sign-in.tsx';
 import { Shell } from './shell.tsx';

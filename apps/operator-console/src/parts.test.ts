@@ -1,6 +1,6 @@
 import type { LedgerRow } from '@sluice/contracts';
 import { compareLines } from './edit/conflict.ts';
-import { withValue } from './edit/limit-fields.tsx';
+import { withValue } from './edit/document-paths.ts';
 import { spansOf } from './requests/stages.ts';
 import { placeOf } from './routing/location.tsx';
 

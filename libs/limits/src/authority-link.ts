@@ -2,7 +2,7 @@ import type { LimitStoreStatus } from '@sluice/contracts';
 import type { Authority } from './authority.ts';
 import { createSettledTrack, type SettledTrack } from './settled-track.ts';
 import { TierTenant } from './tier-tenant.ts';
-import type { TierOptions } from './tier-limit-store.ts';
+import type { TierOptions } from './tier-options.ts';
 import type { Timers } from './slot-pool.ts';
 
 /** How long the first admission waits for the first connection. */

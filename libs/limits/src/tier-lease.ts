@@ -20,7 +20,7 @@ export class TierLease implements AdmissionLease {
   readonly scope: LimitScope;
   readonly reservation: Reservation;
   readonly admittedAtMs: number;
-  readonly compiled: CompiledScope<TierLevel>;
+  readonly compiled: CompiledScope<TierLevel<TierTenant>>;
   readonly tenant: TierTenant;
   /** The windows that hold the reservation, whatever the limits become later. */
   readonly windows: readonly QuotaState[];
@@ -33,7 +33,7 @@ export class TierLease implements AdmissionLease {
 
   constructor(
     { leaseId, scope, reservation }: AdmitRequest,
-    compiled: CompiledScope<TierLevel>,
+    compiled: CompiledScope<TierLevel<TierTenant>>,
     tenant: TierTenant,
     nowMs: number,
     monotonicMs: number,

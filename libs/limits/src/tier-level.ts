@@ -1,7 +1,6 @@
 import type { Level, QuotaSpan, QuotaWindow } from '@sluice/contracts';
 import { calendarOf } from './calendar.ts';
 import { LevelState, type QuotaState } from './level-state.ts';
-import type { TierTenant } from './tier-tenant.ts';
 import { WindowLoan } from './window-loan.ts';
 
 /** Calls for which a level asks at once, to begin with and at most. */
@@ -18,14 +17,21 @@ export interface Wants {
   slots: number;
 }
 
+/** What a level knows of the tenant that it belongs to. */
+export interface LevelOwner {
+  readonly id: string;
+  /** How often the authority was lost: it may have lost its data with it. */
+  readonly losses: number;
+}
+
 /**
  * One level's counters as a gateway of several sees them. What it inherits mirrors the whole: the authority's
  * counters as last heard, moved on by what happened here. Beside it stands what this gateway was lent of them and
  * may spend alone.
  */
-export class TierLevel extends LevelState {
+export class TierLevel<Owner extends LevelOwner = LevelOwner> extends LevelState {
   readonly key: string;
-  readonly tenant: TierTenant;
+  readonly tenant: Owner;
   requestsFree = 0;
   tokensFree = 0;
   slotsFree = 0;
@@ -55,7 +61,7 @@ export class TierLevel extends LevelState {
   #definition = '';
   #definedVersion = -1;
 
-  constructor(level: Level, id: string, tenant: TierTenant) {
+  constructor(level: Level, id: string, tenant: Owner) {
     super(level, id, tenant.id);
     this.key = `${level.charAt(0)}:${id}`;
     this.tenant = tenant;

@@ -32,6 +32,9 @@ import type { TierOptions } from './tier-options.ts';
 import type { TierTenant } from './tier-tenant.ts';
 import type { WindowLoan } from './window-loan.ts';
 
+/** A level whose owner can be asked for an exchange. */
+type TenantLevel = TierLevel<TierTenant>;
+
 export type { TierOptions } from './tier-options.ts';
 
 /** A store in front of an authority that several gateways share. */
@@ -64,18 +67,18 @@ export function createTierLimitStore(authority: Authority, options: TierOptions)
   const restored = createRestoredWindows();
   const link = createAuthorityLink(authority, options);
   const stats = { local: 0, remote: 0 };
-  const { states, compile } = createScopes<TierLevel>({
+  const { states, compile } = createScopes<TenantLevel>({
     create: (level, id, tenantId) => new TierLevel(level, id, link.tenant(tenantId)),
     now: link.serverNow,
     monotonic: () => clock.monotonic(),
     pending: restored.take,
   });
 
-  const viewAt = (levels: readonly TierLevel[], monotonicMs: number): LimitsView =>
+  const viewAt = (levels: readonly TenantLevel[], monotonicMs: number): LimitsView =>
     viewOf(levels, link.serverNow(), monotonicMs);
 
   /** True when all of these levels were lent something, or have a share, that still holds. */
-  const lent = (tenant: TierTenant, levels: readonly TierLevel[], monotonicMs: number): boolean => {
+  const lent = (tenant: TierTenant, levels: readonly TenantLevel[], monotonicMs: number): boolean => {
     if (!tenant.online) {
       for (const level of levels) {
         if (!level.share) enterShare(level, link.gateways, link.serverNow(), monotonicMs);
@@ -91,26 +94,26 @@ export function createTierLimitStore(authority: Authority, options: TierOptions)
 
   const ask = (
     kind: Ask,
-    levels: readonly TierLevel[],
+    levels: readonly TenantLevel[],
     input: number,
     output: number,
     cost: number,
   ): Promise<number | 'lost'> => {
     stats.remote++;
     return new Promise((decided) =>
-      (levels[0] as TierLevel).tenant.ask({ ask: kind, levels, input, output, cost, decided }),
+      (levels[0] as TenantLevel).tenant.ask({ ask: kind, levels, input, output, cost, decided }),
     );
   };
 
   /** The refusal behind a verdict, by the counters that came with it. */
   const refusalOf = (
     verdict: number,
-    levels: readonly TierLevel[],
+    levels: readonly TenantLevel[],
     input: number,
     output: number,
     cost: number,
   ): LimitRefusal => {
-    const { answeredAtMs } = (levels[0] as TierLevel).tenant;
+    const { answeredAtMs } = (levels[0] as TenantLevel).tenant;
     const found =
       verdict === VERDICT.quota
         ? refuseByQuota(levels, input, output, cost, link.serverNow())
@@ -150,7 +153,7 @@ export function createTierLimitStore(authority: Authority, options: TierOptions)
     return admitted(lease, monotonicMs);
   };
 
-  const tenantOf = (compiled: CompiledScope<TierLevel>, tenantId: string): TierTenant =>
+  const tenantOf = (compiled: CompiledScope<TenantLevel>, tenantId: string): TierTenant =>
     compiled.levels[0]?.tenant ?? link.tenant(tenantId);
 
   const leaveQueue = (lease: TierLease): boolean => {

@@ -6,7 +6,7 @@ import { Instant } from '../parts/instant.tsx';
 import { Empty, Failure, Loading } from '../parts/load-state.tsx';
 import { PageHead, Panel } from '../parts/page.tsx';
 import { rolesWith } from '../shell/permission-words.ts';
-import type { PageProps } from '../shell/pages.ts';
+import type { PageProps } from '../shell/page-props.ts';
 import { ALERT_WORDS } from './alert-words.ts';
 import { Webhooks } from './webhooks.tsx';
 

@@ -6,7 +6,7 @@ import { Instant, utcMonth } from '../parts/instant.tsx';
 import { Loaded } from '../parts/load-state.tsx';
 import { dollars, Money } from '../parts/money.tsx';
 import { Figure, PageHead, Panel } from '../parts/page.tsx';
-import type { PageProps } from '../shell/pages.ts';
+import type { PageProps } from '../shell/page-props.ts';
 import { CapForm } from './cap-form.tsx';
 import { StatementTable } from './statement-table.tsx';
 

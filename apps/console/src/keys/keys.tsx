@@ -9,7 +9,7 @@ import { Empty, Loaded } from '../parts/load-state.tsx';
 import { OnceSecret } from '../parts/once-secret.tsx';
 import { PageHead, Panel } from '../parts/page.tsx';
 import { limitsInWords } from '../overview/limits-in-words.ts';
-import type { PageProps } from '../shell/pages.ts';
+import type { PageProps } from '../shell/page-props.ts';
 import { NewKeyForm } from './new-key-form.tsx';
 import { replacementOf } from './replacement.ts';
 

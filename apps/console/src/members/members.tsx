@@ -10,7 +10,7 @@ import { Empty, Loaded } from '../parts/load-state.tsx';
 import { OnceSecret } from '../parts/once-secret.tsx';
 import { PageHead, Panel } from '../parts/page.tsx';
 import { PERMISSION_WORDS } from '../shell/permission-words.ts';
-import type { PageProps } from '../shell/pages.ts';
+import type { PageProps } from '../shell/page-props.ts';
 
 type Member = MembersView['rows'][number];
 

@@ -9,7 +9,7 @@ import { Loaded, Loading } from '../parts/load-state.tsx';
 import { Money } from '../parts/money.tsx';
 import { Figure, PageHead, Panel } from '../parts/page.tsx';
 import { tokenSides } from '../parts/token-count.ts';
-import type { PageProps } from '../shell/pages.ts';
+import type { PageProps } from '../shell/page-props.ts';
 import { limitsInWords } from './limits-in-words.ts';
 import { QuotaMeters } from './quota-meters.tsx';
 

@@ -6,7 +6,7 @@ import { Field } from '../parts/field.tsx';
 import { Loaded } from '../parts/load-state.tsx';
 import { dollars } from '../parts/money.tsx';
 import { PageHead, Panel } from '../parts/page.tsx';
-import type { PageProps } from '../shell/pages.ts';
+import type { PageProps } from '../shell/page-props.ts';
 import { Answer } from './answer.tsx';
 import { useCall } from './use-call.ts';
 import './playground.css';

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { consoleApi } from '../api/console-api.ts';
 import { Loaded } from '../parts/load-state.tsx';
 import { PageHead } from '../parts/page.tsx';
-import type { PageProps } from '../shell/pages.ts';
+import type { PageProps } from '../shell/page-props.ts';
 import { PolicyEditor } from './policy-editor.tsx';
 
 /** Limits and policy: what holds, where it comes from, and what may be changed. */

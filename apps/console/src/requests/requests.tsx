@@ -9,7 +9,7 @@ import { Empty, Failure, Loading } from '../parts/load-state.tsx';
 import { Money } from '../parts/money.tsx';
 import { PageHead, Panel } from '../parts/page.tsx';
 import { tokenSides } from '../parts/token-count.ts';
-import type { PageProps } from '../shell/pages.ts';
+import type { PageProps } from '../shell/page-props.ts';
 import { OUTCOME_WORDS } from './outcome-words.ts';
 import { RequestDetail } from './request-detail.tsx';
 import { filtersOf, RequestFilterBar } from './request-filters.tsx';

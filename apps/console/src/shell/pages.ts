@@ -1,14 +1,7 @@
 import { lazy, type ComponentType } from 'react';
 import type { Permission } from '@sluice/contracts';
 import { Overview } from '../overview/overview.tsx';
-
-/** What a page is given. */
-export interface PageProps {
-  readonly slug: string;
-  readonly permissions: readonly Permission[];
-  /** The single thing that the address names, such as a request id. */
-  readonly item: string | undefined;
-}
+import type { PageProps } from './page-props.ts';
 
 export interface ConsolePage {
   readonly id: string;

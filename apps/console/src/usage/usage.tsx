@@ -8,7 +8,7 @@ import { setSearch, usePlace } from '../routing/location.ts';
 import { Empty, Loaded, Loading } from '../parts/load-state.tsx';
 import { Money } from '../parts/money.tsx';
 import { Figure, PageHead, Panel } from '../parts/page.tsx';
-import type { PageProps } from '../shell/pages.ts';
+import type { PageProps } from '../shell/page-props.ts';
 import { Change } from './change.tsx';
 import { customRange, presetRange, RANGES, type Range, type RangeId } from './ranges.ts';
 import { UsageTable } from './usage-table.tsx';

@@ -9,7 +9,8 @@ import {
   type TopicName,
 } from '@sluice/contracts';
 import { ProblemError } from '@sluice/service-kit';
-import type { ChaosActions, RunningChaos } from '../chaos/chaos-actions.ts';
+import type { ChaosActions } from '../chaos/chaos-actions.ts';
+import type { RunningChaos } from '../chaos/running-chaos.ts';
 import {
   expectClockStep,
   expectCutStream,

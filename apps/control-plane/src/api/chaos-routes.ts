@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ChaosConsumer, ChaosFlood, ChaosMenuItem, ChaosProvider, type ConfigSnapshot } from '@sluice/contracts';
-import type { ChaosActions, RunningChaos } from '../chaos/chaos-actions.ts';
+import type { ChaosActions } from '../chaos/chaos-actions.ts';
+import type { RunningChaos } from '../chaos/running-chaos.ts';
 import { chaosMenu, SLOW_MS } from '../chaos/chaos-menu.ts';
 import { expectBrokenConsumer, expectFlood, expectProviderFault } from '../chaos/expectations.ts';
 import type { Flood } from '../chaos/flood.ts';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Clock, OperatorState } from '@sluice/contracts';
+import type { Clock } from '@sluice/contracts';
 import type { ChaosWatch } from './chaos-watch.ts';
+import type { RunningChaos } from './running-chaos.ts';
 import type { Expectation } from './expectations.ts';
 
 export interface ChaosTimers {
@@ -17,8 +18,6 @@ export interface StartChaos {
   /** What is watched from its start on. */
   readonly expects?: readonly Expectation[];
 }
-
-export type RunningChaos = OperatorState['chaos'][number];
 
 /** Running chaos actions. Each ends by itself; one of a kind and target replaces the one before. */
 export interface ChaosActions {

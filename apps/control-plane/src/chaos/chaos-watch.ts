@@ -1,7 +1,7 @@
 import type { ChaosCheck, ChaosReport, Clock, OperatorState } from '@sluice/contracts';
-import type { RunningChaos } from './chaos-actions.ts';
 import type { Expectation } from './expectations.ts';
 import { describe, observe } from './observe.ts';
+import type { RunningChaos } from './running-chaos.ts';
 
 /**
  * Watches failures that were started on purpose and judges what was expected of them, second by second, from the

@@ -1,5 +1,6 @@
 import { CONFIG_ROW, type ConfigSnapshot, type ConfigTable } from '@sluice/contracts';
 import { notOffered } from './not-offered.ts';
+import type { RowFault } from './row-fault.ts';
 
 /** Which field of a row holds the id that it is stored under. */
 export const ID_FIELD = {
@@ -12,14 +13,6 @@ export const ID_FIELD = {
   cells: 'id',
   killSwitches: 'id',
 } as const satisfies Record<ConfigTable, string>;
-
-/** One thing that is wrong with a row: where (`routing.chain.1.provider`, relative to the row) and what. */
-export interface RowFault {
-  readonly table: ConfigTable;
-  readonly id: string;
-  readonly path: string;
-  readonly message: string;
-}
 
 /** A path as the service kit writes it: `chain.1.provider`. */
 export function fieldPath(path: readonly PropertyKey[]): string {

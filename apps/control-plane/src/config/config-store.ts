@@ -1,6 +1,7 @@
 import { applyPatch, type ConfigPatch, type ConfigSnapshot, type ConfigTable } from '@sluice/contracts';
 import { ProblemError } from '@sluice/service-kit';
-import { emptySnapshot, parseRow, type RowFault } from './config-rows.ts';
+import { emptySnapshot, parseRow } from './config-rows.ts';
+import type { RowFault } from './row-fault.ts';
 import {
   SlugRetiredError,
   TenantRetiredError,

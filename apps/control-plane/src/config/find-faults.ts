@@ -14,7 +14,8 @@ import {
   type Workspace,
 } from '@sluice/contracts';
 import { checkModelRules } from './check-model-rules.ts';
-import { fieldPath, type RowFault } from './config-rows.ts';
+import { fieldPath } from './config-rows.ts';
+import type { RowFault } from './row-fault.ts';
 
 type Report = (path: string, message: string) => void;
 

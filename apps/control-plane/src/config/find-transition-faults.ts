@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ConfigSnapshot, ConfigTable } from '@sluice/contracts';
-import type { RowFault } from './config-rows.ts';
+import type { RowFault } from './row-fault.ts';
 
 /**
  * What may never become of a row, whatever the configuration is as a whole: a workspace keeps its UUID, by which

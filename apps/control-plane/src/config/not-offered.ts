@@ -1,5 +1,5 @@
 import type { ConfigTable, Plan, PolicyOverride, Workspace } from '@sluice/contracts';
-import type { RowFault } from './config-rows.ts';
+import type { RowFault } from './row-fault.ts';
 
 const RULES: readonly {
   readonly path: string;

@@ -1,5 +1,5 @@
 import type { InvitationView, OperatorRole, Role } from '@sluice/contracts';
-import type { Call } from './operator-api.ts';
+import type { Call } from './call.ts';
 import type { Page, Row } from './table-api.ts';
 
 export type OperatorRow = Row<{ readonly role: OperatorRole; readonly enabled: boolean; readonly createdAt: string }>;

@@ -1,5 +1,5 @@
 import type { Cell, KillSwitch, Model, Plan, PriceBook, ProviderInput, Tenant, Workspace } from '@sluice/contracts';
-import type { Call, Versioned } from './operator-api.ts';
+import type { Call, Versioned } from './call.ts';
 
 export interface Page<T> {
   readonly rows: readonly T[];

@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { useId, useState, type ReactNode } from 'react';
-import { ApiError, type Versioned } from '../api/operator-api.ts';
+import { ApiError, type Versioned } from '../api/call.ts';
 import { useRefusal } from '../session/role.tsx';
 import { ConflictNotice } from './conflict-notice.tsx';
 import { parseDocument, showDocument } from './parse-document.ts';

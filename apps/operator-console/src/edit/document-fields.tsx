@@ -1,5 +1,5 @@
 import { useState, type InputHTMLAttributes, type ReactNode } from 'react';
-import { valueAt } from './limit-fields.tsx';
+import { setAt, valueAt } from './document-paths.ts';
 
 /** A field of a document for a text, or for a number in the unit that people think in. */
 export interface DocumentField {
@@ -94,16 +94,4 @@ function numberOf(text: string, scale: number): number | string | undefined {
   if (trimmed === '') return undefined;
   const number = Number(trimmed);
   return Number.isFinite(number) ? Number((number * scale).toPrecision(15)) : trimmed;
-}
-
-/** The document with a value at a path, or without it where the value is undefined. */
-export function setAt(document: unknown, path: readonly string[], value: unknown): unknown {
-  const [name, ...rest] = path;
-  if (name === undefined) return value;
-  const own = typeof document === 'object' && document !== null ? (document as Record<string, unknown>) : {};
-  const next: Record<string, unknown> | unknown[] = Array.isArray(document) ? [...document] : { ...own };
-  const inner = setAt(own[name], rest, value);
-  if (inner === undefined) Reflect.deleteProperty(next, name);
-  else Reflect.set(next, name, inner);
-  return next;
 }

@@ -1,8 +1,8 @@
 import { useId, useState, type ReactNode } from 'react';
-import { ApiError, type Versioned } from '../api/operator-api.ts';
-import { NumberInput, setAt } from './document-fields.tsx';
+import { ApiError, type Versioned } from '../api/call.ts';
+import { setAt, valueAt } from './document-paths.ts';
+import { NumberInput } from './document-fields.tsx';
 import { faultsOfFields, type FormField } from './form-fields.ts';
-import { valueAt } from './limit-fields.tsx';
 import { parseDocument, showDocument } from './parse-document.ts';
 import { RowForm } from './row-form.tsx';
 import { useRowEdit } from './use-row-edit.ts';

@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { useId, useState, type FormEvent } from 'react';
-import { ApiError } from '../api/operator-api.ts';
+import { ApiError } from '../api/call.ts';
 import { parseDocument, showDocument } from './parse-document.ts';
 import { Problem } from './problem.tsx';
 

@@ -1,4 +1,4 @@
-import { ApiError } from '../api/operator-api.ts';
+import { ApiError } from '../api/call.ts';
 
 /**
  * Why something did not work, with the fields that are wrong where the control plane names them and no field tells

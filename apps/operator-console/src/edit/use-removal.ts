@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import { ApiError } from '../api/operator-api.ts';
+import { ApiError } from '../api/call.ts';
 
 export interface Removal {
   readonly sure: () => void;

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { ApiError, type Versioned } from '../api/operator-api.ts';
+import { ApiError, type Versioned } from '../api/call.ts';
 import type { ConflictNoticeProps } from './conflict-notice.tsx';
 import { showDocument } from './parse-document.ts';
 import { useVersionedSave } from './use-versioned-save.ts';

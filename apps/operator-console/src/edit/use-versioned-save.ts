@@ -1,6 +1,6 @@
 import { useMutation, type UseMutationResult } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ApiError, type Versioned } from '../api/operator-api.ts';
+import { ApiError, type Versioned } from '../api/call.ts';
 
 export interface VersionedSave<T> {
   readonly saving: UseMutationResult<void, Error, { value: unknown; version: number }>;

@@ -1,7 +1,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import type { OperatorState } from '@sluice/contracts';
-import { ApiError, type OperatorApi } from '../api/operator-api.ts';
+import { ApiError } from '../api/call.ts';
+import { type OperatorApi } from '../api/operator-api.ts';
 
 export interface LiveState {
   readonly picture: OperatorState | undefined;

@@ -1,10 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import type { Model, ModelAbility } from '@sluice/contracts';
 import { Badge, formatCount, formatPerMillion, ScrollX } from '@sluice/ui';
-import { ApiError, type OperatorApi } from '../api/operator-api.ts';
+import { ApiError } from '../api/call.ts';
+import { type OperatorApi } from '../api/operator-api.ts';
 import type { Row } from '../api/table-api.ts';
 import { DocumentEditor } from '../edit/document-editor.tsx';
-import { DocumentFields, setAt, type DocumentField } from '../edit/document-fields.tsx';
+import { setAt } from '../edit/document-paths.ts';
+import { DocumentFields, type DocumentField } from '../edit/document-fields.tsx';
 import { Problem } from '../edit/problem.tsx';
 import { SureButton } from '../edit/sure-button.tsx';
 import { useRemoval } from '../edit/use-removal.ts';

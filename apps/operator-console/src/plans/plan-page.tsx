@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import type { OperatorState, Plan } from '@sluice/contracts';
 import { formatCount, formatNanoUsd, formatPerMillion } from '@sluice/ui';
-import { ApiError, type OperatorApi, type Versioned } from '../api/operator-api.ts';
+import { ApiError, type Versioned } from '../api/call.ts';
+import { type OperatorApi } from '../api/operator-api.ts';
 import type { Row } from '../api/table-api.ts';
 import { DocumentEditor } from '../edit/document-editor.tsx';
 import { DocumentFields, type DocumentField } from '../edit/document-fields.tsx';

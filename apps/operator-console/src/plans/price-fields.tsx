@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import type { OperatorApi } from '../api/operator-api.ts';
 import type { Prices } from '../api/table-api.ts';
-import { NumberInput, setAt } from '../edit/document-fields.tsx';
+import { setAt } from '../edit/document-paths.ts';
+import { NumberInput } from '../edit/document-fields.tsx';
 import { ScrollX } from '@sluice/ui';
 
 const CLASSES = [

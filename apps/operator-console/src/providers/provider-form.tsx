@@ -1,10 +1,9 @@
 import type { ProviderDialect, ProviderInput } from '@sluice/contracts';
 import type { OperatorApi } from '../api/operator-api.ts';
 import type { Row } from '../api/table-api.ts';
-import { setAt } from '../edit/document-fields.tsx';
+import { setAt, valueAt } from '../edit/document-paths.ts';
 import { DocumentForm, type FieldGroup } from '../edit/document-form.tsx';
 import type { FormField } from '../edit/form-fields.ts';
-import { valueAt } from '../edit/limit-fields.tsx';
 
 const DIALECTS = [
   { value: 'openai', word: 'OpenAI-compatible' },

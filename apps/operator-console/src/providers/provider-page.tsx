@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import type { OperatorState } from '@sluice/contracts';
 import { Badge, Meter, ScrollX } from '@sluice/ui';
-import { ApiError, type OperatorApi } from '../api/operator-api.ts';
+import { ApiError } from '../api/call.ts';
+import { type OperatorApi } from '../api/operator-api.ts';
 import { Problem } from '../edit/problem.tsx';
 import { percent, queuedByTier } from '../overview/providers.tsx';
 import { Link } from '../routing/location.tsx';

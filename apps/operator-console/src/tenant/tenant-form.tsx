@@ -4,7 +4,7 @@ import type { OperatorApi } from '../api/operator-api.ts';
 import type { Row } from '../api/table-api.ts';
 import { DocumentForm, type FieldGroup } from '../edit/document-form.tsx';
 import type { FormField } from '../edit/form-fields.ts';
-import { valueAt, withValue } from '../edit/limit-fields.tsx';
+import { valueAt, withValue } from '../edit/document-paths.ts';
 import { Problem } from '../edit/problem.tsx';
 import { Link } from '../routing/location.tsx';
 

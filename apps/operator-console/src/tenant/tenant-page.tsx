@@ -11,7 +11,8 @@ import {
   OutcomeLegend,
   OUTCOME_GROUPS,
 } from '@sluice/ui';
-import { ApiError, type OperatorApi } from '../api/operator-api.ts';
+import { ApiError } from '../api/call.ts';
+import { type OperatorApi } from '../api/operator-api.ts';
 import { DocumentEditor } from '../edit/document-editor.tsx';
 import { LimitFields } from '../edit/limit-fields.tsx';
 import { Problem } from '../edit/problem.tsx';

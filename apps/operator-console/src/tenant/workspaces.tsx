@@ -5,7 +5,7 @@ import { Badge } from '@sluice/ui';
 import type { OperatorApi } from '../api/operator-api.ts';
 import type { Row } from '../api/table-api.ts';
 import { DocumentForm, type FieldGroup } from '../edit/document-form.tsx';
-import { valueAt } from '../edit/limit-fields.tsx';
+import { valueAt } from '../edit/document-paths.ts';
 import { ListPanel } from '../edit/list-panel.tsx';
 import { SureButton } from '../edit/sure-button.tsx';
 import { Link } from '../routing/location.tsx';
