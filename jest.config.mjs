@@ -89,7 +89,7 @@ export default {
   maxWorkers: 2,
   watchman: false,
   // For tests with processes and sockets on a machine that has other work; nothing waits for it.
-  testTimeout: 30_000,
+  testTimeout: 60_000,
   projects: [
     project('apps/console', react),
     project('apps/console-bff'),

@@ -2,6 +2,9 @@ import { eventually } from '@sluice/testing';
 import { comeBack } from './come-back.ts';
 import type { CompiledConfig } from './compiled-config.ts';
 
+/** One turn of the loop in the place of a pause. */
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
 const CONFIG = { version: 7 } as CompiledConfig;
 
 function bootWith(first: CompiledConfig | undefined) {
@@ -19,6 +22,7 @@ function bootWith(first: CompiledConfig | undefined) {
     recover: async (config) => void (order.push('recover'), recovered.push(config.version)),
     stopped: () => stopped,
     onFault: (error) => faults.push(error),
+    wait: turn,
   });
   return {
     done,
@@ -43,7 +47,7 @@ describe('a boot', () => {
     expect(boot.recovered).toEqual([]);
     boot.put(CONFIG);
     await eventually(() => expect(boot.recovered).toEqual([7]));
-    await new Promise((resolve) => setTimeout(resolve, 700));
+    for (let pauses = 0; pauses < 20; pauses += 1) await turn();
     expect(boot.recovered).toEqual([7]);
     expect(boot.faults).toEqual([]);
   });

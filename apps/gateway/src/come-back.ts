@@ -15,13 +15,15 @@ export interface ComeBackDeps {
   /** True when there is no point in going on. */
   readonly stopped: () => boolean;
   readonly onFault: (error: unknown) => void;
+  /** Waits so many ms; the system's timer unless given. */
+  readonly wait?: (ms: number) => Promise<unknown>;
 }
 
 /**
  * Recovers by the first configuration that may be served by. Resolves when that is done, or after 15 s without one:
  * then it goes on in the background and calls are refused meanwhile.
  */
-export async function comeBack({ config, recover, stopped, onFault }: ComeBackDeps): Promise<void> {
+export async function comeBack({ config, recover, stopped, onFault, wait = sleep }: ComeBackDeps): Promise<void> {
   const attempt = async (): Promise<boolean> => {
     const current = config.current();
     if (current === undefined) return false;
@@ -30,7 +32,7 @@ export async function comeBack({ config, recover, stopped, onFault }: ComeBackDe
   };
   const goOn = async (): Promise<void> => {
     while (!stopped()) {
-      await sleep(RETRY_MS);
+      await wait(RETRY_MS);
       if ((await config.ready(FIRST_CONFIG_MS)) && (await attempt())) return;
     }
   };

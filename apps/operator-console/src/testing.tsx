@@ -1,8 +1,11 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { render } from '@testing-library/react';
+import { configure, render } from '@testing-library/react';
 import type { OperatorState } from '@sluice/contracts';
 import { createOperatorApi, type Session } from './api/operator-api.ts';
 import { App } from './app.tsx';
+
+// Pages are loaded when they are first opened, which takes seconds on a busy machine.
+configure({ asyncUtilTimeout: 20_000 });
 
 /** A quiet picture with two tenants. */
 export const QUIET: OperatorState = {

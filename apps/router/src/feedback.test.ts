@@ -119,7 +119,7 @@ describe('feedback', () => {
     });
     expect((await rated).status).toBe(202);
     await slow.close();
-  }, 30_000);
+  });
 });
 
 describe('the reward at the deadline', () => {

@@ -34,13 +34,13 @@ beforeAll(async () => {
     AWS_SECRET_ACCESS_KEY: 'local',
     LOG_LEVEL: 'warn',
   };
-}, 60_000);
+});
 afterAll(async () => {
   await router.stop();
   controlPlane.closeAllConnections();
   controlPlane.close();
   await database.stop();
-}, 30_000);
+});
 
 const start = () =>
   spawnService({

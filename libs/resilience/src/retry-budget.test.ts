@@ -114,7 +114,7 @@ describe('createRetryBudget', () => {
       }),
       { numRuns: 200 },
     );
-  }, 60_000);
+  });
 
   it('of requests made before, in any order of retries, no tenant is refused one that is within its own tenth', () => {
     fc.assert(

@@ -1,5 +1,11 @@
+/**
+ * How long a test waits for what must happen, in ms. A test that passes never waits this long; a machine with a load
+ * of 10 may need seconds for what takes milliseconds on an idle one.
+ */
+export const PATIENCE_MS = 20_000;
+
 export interface EventuallyOptions {
-  /** Default 5000 ms. */
+  /** Default `PATIENCE_MS`. */
   timeoutMs?: number;
   /** Default 25 ms. */
   everyMs?: number;
@@ -13,7 +19,7 @@ export interface EventuallyOptions {
  */
 export async function eventually<T>(
   check: () => T | Promise<T>,
-  { timeoutMs = 5000, everyMs = 25 }: EventuallyOptions = {},
+  { timeoutMs = PATIENCE_MS, everyMs = 25 }: EventuallyOptions = {},
 ): Promise<T> {
   const startedMs = performance.now();
   for (;;) {

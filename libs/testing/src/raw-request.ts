@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { PATIENCE_MS } from './eventually.ts';
 
 export interface RawResponse {
   /** 0 when the server closed the connection without an answer. */
@@ -11,7 +12,7 @@ export interface RawResponse {
 
 export interface RawOptions {
   host?: string;
-  /** Default 5000 ms. */
+  /** Default `PATIENCE_MS`. */
   timeoutMs?: number;
   /** Ends our side after the bytes. Default false: a server may take that as an abort. */
   endAfterWrite?: boolean;
@@ -23,7 +24,7 @@ export interface RawOptions {
  * @throws Error when no whole answer came in time.
  */
 export function rawRequest(port: number, bytes: string | Uint8Array, options: RawOptions = {}): Promise<RawResponse> {
-  const { host = '127.0.0.1', timeoutMs = 5000, endAfterWrite = false } = options;
+  const { host = '127.0.0.1', timeoutMs = PATIENCE_MS, endAfterWrite = false } = options;
   return new Promise((resolve, reject) => {
     const socket = connect(port, host);
     let received = Buffer.alloc(0);

@@ -65,5 +65,5 @@ describe('spawnService', () => {
     const pid = Number(/pid (\d+)/.exec(error instanceof Error ? error.message : '')?.[1]);
     expect(pid).toBeGreaterThan(0);
     expect(alive(pid)).toBe(false);
-  }, 15_000);
+  });
 });

@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { PATIENCE_MS } from './eventually.ts';
 
 /** When a service counts as up: its output matches, or a URL answers 200. */
 export type ReadyWhen = RegExp | { readonly url: string };
@@ -19,7 +20,7 @@ export interface SpawnedService {
   readonly pid: number;
   /** Standard output and error so far, in order of arrival; the last 1 MiB. */
   output(): string;
-  /** SIGTERM, then SIGKILL after `graceMs` (default 5000). Gives the exit code, null after a signal. */
+  /** SIGTERM, then SIGKILL after `graceMs` (default `PATIENCE_MS`). Gives the exit code, null after a signal. */
   stop(graceMs?: number): Promise<number | null>;
   /** Sends a signal (default SIGKILL) and waits for the end. */
   kill(signal?: NodeJS.Signals): Promise<number | null>;
@@ -80,7 +81,7 @@ export async function spawnService(options: SpawnOptions): Promise<SpawnedServic
     return exited;
   }
 
-  async function stop(graceMs = 5000): Promise<number | null> {
+  async function stop(graceMs = PATIENCE_MS): Promise<number | null> {
     const late = setTimeout(() => child.kill('SIGKILL'), graceMs);
     const code = await kill('SIGTERM');
     clearTimeout(late);
@@ -102,7 +103,7 @@ export async function spawnService(options: SpawnOptions): Promise<SpawnedServic
 async function isReady(readyWhen: ReadyWhen, output: string): Promise<boolean> {
   if (readyWhen instanceof RegExp) return readyWhen.test(output);
   try {
-    const res = await fetch(readyWhen.url, { signal: AbortSignal.timeout(1000) });
+    const res = await fetch(readyWhen.url, { signal: AbortSignal.timeout(5_000) });
     await res.arrayBuffer();
     return res.status === 200;
   } catch {

@@ -26,7 +26,7 @@ export interface RedisServer {
   stop(): Promise<void>;
 }
 
-const READY_MS = 10_000;
+const READY_MS = 60_000;
 /** A cluster node listens for its peers on its port plus this. */
 const BUS_OFFSET = 10_000;
 const HIGHEST_PORT = 65_535;
@@ -55,7 +55,7 @@ export function findRedisServer(path: string = process.env['PATH'] ?? ''): strin
 /**
  * Starts a server on a free loopback port with a folder of its own, without persistence; it never outlives the process.
  *
- * @throws Error when no server program is installed, or it does not answer within 10 s.
+ * @throws Error when no server program is installed, or it does not answer within 60 s.
  */
 export async function startRedis({ cluster = false }: RedisOptions = {}): Promise<RedisServer> {
   const program = findRedisServer();
@@ -141,7 +141,7 @@ function answers(port: number): Promise<boolean> {
       socket.destroy();
       resolve(answer);
     };
-    socket.setTimeout(1_000, end(false));
+    socket.setTimeout(5_000, end(false));
     socket.once('error', end(false));
     socket.once('data', (data) => end(data.toString().startsWith('+PONG'))());
   });

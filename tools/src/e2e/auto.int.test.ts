@@ -58,18 +58,18 @@ beforeAll(async () => {
     workspaces: [{ tenant: 'acme', slug: 'acme-prod' }],
     env: { SLUICE_ROUTER_URL: `http://127.0.0.1:${port}`, SLUICE_TOKEN_ROUTER: 'token-of-the-router-0123456789' },
   });
-}, 60_000);
+});
 afterAll(async () => {
   await stopRouter();
   await stack?.stop();
-}, 60_000);
+});
 
 // One after the other: what happened before is what the gateway goes on with.
 describe('a gateway whose router', () => {
   it('was never there answers by the default model', async () => {
     expect([await ask(), await metric('sluice_gateway_router_connected')]).toEqual(['sim-large', 0]);
     expect(await metric('sluice_gateway_decisions_total')).toBe(1);
-  }, 30_000);
+  });
 
   it('comes up decides by its snapshot, among all models', async () => {
     await startRouter(stream);
@@ -79,7 +79,7 @@ describe('a gateway whose router', () => {
     const seen = new Set<string>();
     for (let i = 0; i < 60 && seen.size < 3; i += 1) seen.add(await ask());
     expect(seen.size).toBeGreaterThan(1);
-  }, 60_000);
+  });
 
   it('sends garbage and a newer format goes on with what it has, and counts them', async () => {
     for (const response of open)
@@ -91,7 +91,7 @@ describe('a gateway whose router', () => {
     });
     await ask();
     expect(await metric('sluice_gateway_decision_faults_total')).toBe(0);
-  }, 30_000);
+  });
 
   it('dies, or takes connections and says nothing, answers every call at once by the last snapshot', async () => {
     await stopRouter();
@@ -100,15 +100,15 @@ describe('a gateway whose router', () => {
     });
     await ask();
     await startRouter(() => undefined);
-    await eventually(() => expect(open.length).toBeGreaterThan(0), { timeoutMs: 20_000 });
+    await eventually(() => expect(open.length).toBeGreaterThan(0));
     await Promise.all(Array.from({ length: 10 }, ask));
     await stopRouter();
-  }, 60_000);
+  });
 
   it('is dead when it boots decides by the snapshot on its disk', async () => {
     await stack.restartGateway('SIGKILL');
     const seen = new Set<string>();
     for (let i = 0; i < 60 && seen.size < 2; i += 1) seen.add(await ask());
     expect(seen.size).toBe(2);
-  }, 60_000);
+  });
 });

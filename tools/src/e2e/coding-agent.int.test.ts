@@ -15,7 +15,7 @@ beforeAll(async () => {
       { tenant: 'gpt', slug: 'gpt-prod', policy: { routing: { chain: [{ provider: 'primary' }] } as never } },
     ],
   });
-}, 60_000);
+});
 afterAll(() => stack.stop());
 
 const tools: Anthropic.Tool[] = [
@@ -91,7 +91,7 @@ describe('a coding agent', () => {
       true,
     );
     expect(models).toEqual(['sim-large', 'sim-medium', 'sim-small']);
-    expect(listedInMs).toBeLessThan(3_000);
+    expect(listedInMs).toBeLessThan(10_000);
     expect(one).toMatchObject({ type: 'model', id: 'sim-small' });
     expect(counted.data.input_tokens).toBeGreaterThan(0);
     expect(counted.response.headers.get('x-sluice-token-count')).toBeNull();
@@ -164,8 +164,8 @@ describe('a coding agent', () => {
     ]);
     for (const { status, headMs, longestGapMs } of [anthropic, openai]) {
       expect(status).toBe(200);
-      expect(headMs).toBeLessThan(12_000);
-      expect(longestGapMs).toBeLessThan(22_000);
+      expect(headMs).toBeLessThan(25_000);
+      expect(longestGapMs).toBeLessThan(28_000);
     }
     expect(anthropic).toMatchObject({ signsFirst: true });
     expect(anthropic.signs).toBeGreaterThanOrEqual(2);

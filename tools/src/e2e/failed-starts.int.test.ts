@@ -43,5 +43,5 @@ describe('a start that fails leaves no process and no folder', () => {
       }),
     ).rejects.toThrow('SLUICE_GATEWAY_ID');
     expect(existsSync(dataDir)).toBe(false);
-  }, 60_000);
+  });
 });

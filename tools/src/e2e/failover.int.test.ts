@@ -1,4 +1,5 @@
 import { portsFrom } from '@sluice/contracts';
+import { eventually } from '@sluice/testing';
 import { chat, countByStatus } from './chat.ts';
 import { keyOf } from './fixture-snapshot.ts';
 import { type GatewayStack, startGatewayStack } from './gateway-stack.ts';
@@ -13,10 +14,17 @@ beforeAll(async () => {
       { tenant: 'only', slug: 'only-prod', policy: { dataRules: { noFallback: true } } },
     ],
   });
-}, 30_000);
+});
 afterEach(async () => {
   for (const provider of ['primary', 'secondary', 'tertiary']) await stack.clearFault(provider);
 });
+const readMetrics = async (): Promise<string> =>
+  (await fetch(`http://127.0.0.1:${portsFrom(stack.portBase).gatewayAdmin}/metrics`)).text();
+
+/** Accounts of providers that rest or are locked. */
+const restingAccounts = async (): Promise<number> =>
+  [...(await readMetrics()).matchAll(/^sluice_gateway_account_state\{.*\} [1-9]/gm)].length;
+
 afterAll(() => stack.stop());
 
 describe('upstream failures', () => {
@@ -52,11 +60,12 @@ describe('upstream failures', () => {
     await stack.fault('secondary', { kind: 'rate_limit', retry_after_s: 2 });
     await stack.fault('tertiary', { kind: 'rate_limit', retry_after_s: 2 });
     const answer = await chat(stack.url, { key });
-    await new Promise((resolve) => setTimeout(resolve, 2_100));
     expect(answer.status).toBe(429);
     expect(answer.headers.get('x-sluice-refused-by')).toBe('upstream');
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
-  }, 20_000);
+    // The accounts rest for the tests that follow too.
+    await eventually(async () => expect(await restingAccounts()).toBe(0));
+  });
 
   it('an answer that cannot be read is not passed on as a success', async () => {
     await stack.fault('primary', { kind: 'garbage' });
@@ -72,13 +81,14 @@ describe('upstream failures', () => {
     const skipped = await chat(stack.url, { key, model: 'sim-medium' });
     expect(skipped.headers.get('x-sluice-fallback-reason')).toBe('breaker_open');
     await stack.clearFault('primary');
-    let provider: string | null = null;
-    for (let i = 0; i < 60 && provider !== 'primary'; i += 1) {
-      provider = (await chat(stack.url, { key, model: 'sim-medium' })).headers.get('x-sluice-provider');
-      if (provider !== 'primary') await new Promise((resolve) => setTimeout(resolve, 300));
-    }
-    expect(provider).toBe('primary');
-  }, 40_000);
+    await eventually(
+      async () => {
+        const answer = await chat(stack.url, { key, model: 'sim-medium' });
+        expect(answer.headers.get('x-sluice-provider')).toBe('primary');
+      },
+      { timeoutMs: 45_000, everyMs: 300 },
+    );
+  });
 
   // Last, because the account rests for a while afterwards.
   it('every step of a failover stands in the metrics: who was passed over and why, retries, breakers, accounts', async () => {
@@ -92,7 +102,7 @@ describe('upstream failures', () => {
     await stack.clearFault('primary');
     const skipped = await chat(stack.url, { key });
     expect([skipped.status, skipped.headers.get('x-sluice-fallback-reason')]).toEqual([200, 'no_capacity']);
-    const metrics = await (await fetch(`http://127.0.0.1:${portsFrom(stack.portBase).gatewayAdmin}/metrics`)).text();
+    const metrics = await readMetrics();
     expect(metrics).toMatch(
       /sluice_gateway_fallbacks_total\{provider="primary",reason="no_capacity",service="gateway"\} 1/,
     );

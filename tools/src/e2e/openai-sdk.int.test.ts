@@ -1,4 +1,5 @@
 import OpenAI from 'openai';
+import { eventually } from '@sluice/testing';
 import { keyOf } from './fixture-snapshot.ts';
 import { type GatewayStack, startGatewayStack } from './gateway-stack.ts';
 
@@ -13,7 +14,7 @@ beforeAll(async () => {
     ],
   });
   client = new OpenAI({ baseURL: `${stack.url}/v1`, apiKey: keyOf('acme-prod'), maxRetries: 0 });
-}, 30_000);
+});
 afterAll(() => stack.stop());
 
 const messages = [{ role: 'user' as const, content: 'What does a sluice do?' }];
@@ -125,10 +126,7 @@ describe('the openai package, unmodified', () => {
       if (chunk.choices[0]?.delta.content) break;
     }
     controller.abort();
-    for (let i = 0; i < 100; i += 1) {
-      if ((await stack.stats('primary')).cancelled === before.cancelled + 1) break;
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    await eventually(async () => expect((await stack.stats('primary')).cancelled).toBe(before.cancelled + 1));
     const after = await stack.stats('primary');
     expect(after.cancelled).toBe(before.cancelled + 1);
     expect(after.in_flight).toBe(0);

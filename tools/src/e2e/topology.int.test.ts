@@ -76,7 +76,7 @@ describe('the one declaration', () => {
       spine.close();
       await app.close();
     }
-  }, 60_000);
+  });
   afterAll(() => rmSync(outdir, { recursive: true, force: true }));
 
   const stack = (type: string): Record<string, Record<string, string | undefined>> =>

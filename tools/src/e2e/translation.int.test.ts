@@ -17,7 +17,7 @@ beforeAll(async () => {
     ],
   });
   clients = { openai: openaiClient(stack.url, key), '@anthropic-ai/sdk': anthropicClient(stack.url, key) };
-}, 60_000);
+});
 afterEach(() => stack.clearFault('primary'));
 afterAll(() => stack.stop());
 

@@ -1,9 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { systemClock } from '@sluice/contracts';
+import { eventually, freePort } from '@sluice/testing';
 import type { PartSpec } from './part-spec.ts';
 import { identify, isAlive } from './process-identity.ts';
 import { createSupervisor, type Supervisor, type SupervisorDeps } from './supervisor.ts';
@@ -12,22 +11,8 @@ import type { SupervisorState } from './supervisor-state.ts';
 const SERVE = `require('node:net').createServer().listen(Number(process.env.PORT), '127.0.0.1'); console.log('up')`;
 const FAST = { firstDelayMs: 10, maxDelayMs: 50, quickMs: 60_000, maxQuickDeaths: 3 };
 
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  const deadline = performance.now() + 10_000;
-  while (!condition()) {
-    if (performance.now() > deadline) throw new Error('it did not happen within 10 s');
-    await delay(10);
-  }
-}
+const until = (condition: () => boolean): Promise<void> =>
+  eventually(() => expect(condition()).toBe(true), { timeoutMs: 45_000 });
 
 describe('createSupervisor', () => {
   let folder: string;
@@ -54,8 +39,8 @@ describe('createSupervisor', () => {
       cwd: folder,
       env: { PORT: String(port) },
       health: { kind: 'tcp', host: '127.0.0.1', port },
-      readyTimeoutMs: 10_000,
-      graceMs: 2_000,
+      readyTimeoutMs: 45_000,
+      graceMs: 20_000,
     };
   }
 

@@ -145,7 +145,7 @@ describe.each(CALLERS)('$name', ({ headers, refusal }) => {
         wrong.push(`${method} ${path} (${auth}): ${status}, not ${expected ?? 'let in'}`);
     }
     expect(wrong).toEqual([]);
-  }, 60_000);
+  });
 });
 
 it('a path that no route has, or a method that a path has not, answers nothing but 404', async () => {
@@ -170,4 +170,4 @@ it("a change by cookie needs the page's own origin, a change by bearer token doe
     expect([method, path, await statusOf(method, path, { cookie })]).toEqual([method, path, 403]);
     expect([method, path, await statusOf(method, path, bearer(token))]).not.toEqual([method, path, 403]);
   }
-}, 60_000);
+});

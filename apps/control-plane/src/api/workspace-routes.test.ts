@@ -19,6 +19,10 @@ import { createMemoryConfigRepository } from '../config/memory-config-repository
 import { startTestPlane, type TestPlane } from '../testing/start-test-plane.ts';
 import { MAX_KEYS } from './key-routes.ts';
 
+/** No date, id or other number of an answer contains these digits. */
+const COST_NANOUSD = 777_313_777_313;
+const BILLED_NANOUSD = 999_414_999_414;
+
 let test: TestPlane;
 let asked: (string | undefined)[];
 const memory = memoryTenantPorts(createMemoryConfigRepository());
@@ -51,10 +55,10 @@ beforeAll(async () => {
           calls: 1,
           attempts: 1,
           tokens: row.tokens,
-          cost_nanousd: 77_777,
-          cost_usd: '0.000077777',
-          billed_nanousd: 99_999,
-          billed_usd: '0.000099999',
+          cost_nanousd: COST_NANOUSD,
+          cost_usd: '777.313777313',
+          billed_nanousd: BILLED_NANOUSD,
+          billed_usd: '999.414999414',
           outcomes: { ok: 1 },
         };
       },
@@ -103,8 +107,8 @@ const row: LedgerRow = {
   end_user: null,
   tokens: { input: 1, cache_read: 0, cache_write: 0, output: 1, reasoning: 0, audio: 0 },
   usage_source: 'provider',
-  cost_nanousd: 77_777,
-  billed_nanousd: 99_999,
+  cost_nanousd: COST_NANOUSD,
+  billed_nanousd: BILLED_NANOUSD,
   price_version: 1,
   latency: { overhead_us: 1, queue_ms: 0, ttfb_ms: 1, total_ms: 1 },
   attempts: [],
@@ -220,12 +224,12 @@ describe("what the console backend asks in a person's name", () => {
       workspace: 'acme-prod',
       tenant: { id: 'acme' },
       plan: 'enterprise',
-      month: { calls: 1, billed_nanousd: 99_999 },
+      month: { calls: 1, billed_nanousd: BILLED_NANOUSD },
     });
     expect(overview.seconds).toHaveLength(120);
     expect(UsageView.parse(await get('usage?step=day'))).toMatchObject({ points: [], step: 'day' });
     expect(RequestsView.parse(await get('requests?limit=10')).rows).toMatchObject([
-      { request_id: 'r', billed_nanousd: 99_999, key_name: 'demo', explanation: null },
+      { request_id: 'r', billed_nanousd: BILLED_NANOUSD, key_name: 'demo', explanation: null },
     ]);
     expect(ModelsView.parse(await get('models')).rows.map(({ id }) => id)).toEqual(['sim-large', 'sim-small']);
     expect(MembersView.parse(await get('members')).rows).toEqual([]);
@@ -242,7 +246,7 @@ describe("what the console backend asks in a person's name", () => {
     ] as const) {
       expect(
         await (await test.call('GET', `/internal/workspaces/acme-prod/${path}`, undefined, as(role))).text(),
-      ).not.toMatch(/99999|input_picousd/);
+      ).not.toMatch(new RegExp(`${BILLED_NANOUSD}|999\\.414999414|input_picousd`));
     }
     expect(await statusOf('GET', 'acme-prod/series?metric=billed_nanousd', as('viewer'))).toBe(403);
     expect(await statusOf('GET', 'acme-prod/series?metric=billed_nanousd', as('finance'))).toBe(200);
@@ -253,8 +257,8 @@ describe("what the console backend asks in a person's name", () => {
       const text = await (
         await test.call('GET', `/internal/workspaces/acme-prod/${path}`, undefined, as('admin'))
       ).text();
-      expect(text).toContain('99999');
-      expect(text).not.toContain('77777');
+      expect(text).toContain(String(BILLED_NANOUSD));
+      expect(text).not.toContain(String(COST_NANOUSD));
     }
   });
 });
@@ -269,8 +273,8 @@ describe('the spend of a key', () => {
     const text = await answer.text();
     expect(answer.status).toBe(200);
     expect(asked.toSorted()).toEqual(['acme-prod', 'acme-prod/acmeKey00001']);
-    expect(KeySpend.parse(JSON.parse(text)).key.billed_nanousd).toBe(99_999);
-    expect(text).not.toContain('77777');
+    expect(KeySpend.parse(JSON.parse(text)).key.billed_nanousd).toBe(BILLED_NANOUSD);
+    expect(text).not.toContain(String(COST_NANOUSD));
   });
 
   it('is a 404 for a key that does not exist and a 401 for anybody but a gateway', async () => {

@@ -32,11 +32,11 @@ const input = {
 
 beforeAll(async () => {
   server = await startTestServer();
-}, 60_000);
+});
 afterAll(() => server.stop());
 beforeEach(async () => {
   database = await server.createDatabase();
-}, 30_000);
+});
 
 /** A publisher that refuses the ids it is told to, and a relay on it. */
 function relayTo(published: OutgoingEvent[], refuse: (events: readonly OutgoingEvent[]) => string[] = () => []) {

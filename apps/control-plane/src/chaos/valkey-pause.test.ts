@@ -5,7 +5,7 @@ import { createValkeyPause } from './valkey-pause.ts';
 let redis: RedisServer;
 beforeAll(async () => {
   redis = await startRedis();
-}, 30_000);
+});
 afterAll(() => redis?.stop());
 
 /** Whether a write is answered within a time. */
@@ -32,7 +32,7 @@ describe('a cut shared store', () => {
     expect(await writes(300)).toBe(false);
     await valkey.resume();
     expect(await writes(10_000)).toBe(true);
-  }, 40_000);
+  });
 
   it('says so when it is away or refuses', async () => {
     await expect(createValkeyPause('redis://127.0.0.1:1').pause(1)).rejects.toMatchObject({ status: 502 });
@@ -40,5 +40,5 @@ describe('a cut shared store', () => {
       status: 502,
       detail: expect.stringMatching(/AUTH|password|WRONGPASS/),
     });
-  }, 30_000);
+  });
 });

@@ -41,7 +41,7 @@ let database: Database;
 beforeAll(async () => {
   server = await startTestServer();
   database = await server.createDatabase();
-}, 60_000);
+});
 afterAll(() => server.stop());
 
 /** Sends bodies to a queue's consumer over the bus; resolves with the reasons of those that became dead letters. */

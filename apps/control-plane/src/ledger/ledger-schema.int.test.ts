@@ -13,7 +13,7 @@ describe.each(testServers())('the schema of the ledger on $name', ({ start }) =>
   let server: TestServer;
   beforeAll(async () => {
     server = await start();
-  }, 60_000);
+  });
   afterAll(() => server.stop());
 
   const count = async ({ db }: Database, table: string): Promise<number> =>

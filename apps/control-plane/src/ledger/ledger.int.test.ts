@@ -13,12 +13,12 @@ describe.each(testServers())('the ledger on $name', ({ start }) => {
 
   beforeAll(async () => {
     server = await start();
-  }, 60_000);
+  });
   afterAll(() => server.stop());
   beforeEach(async () => {
     database = await server.createDatabase();
     ledger = createLedger({ db: database.db, clock: createFakeClock(Date.parse('2026-03-10T12:00:00.000Z')) });
-  }, 30_000);
+  });
 
   async function count(table: string): Promise<number> {
     const found = await database.db.execute<{ n: string }>(sql.raw(`select count(*) as n from ${table}`));

@@ -16,7 +16,7 @@ describe.each(testServers())('rollups on $name', ({ start }) => {
 
   beforeAll(async () => {
     server = await start();
-  }, 60_000);
+  });
   afterAll(() => server.stop());
   const fresh = async (): Promise<void> => {
     database = await server.createDatabase();
@@ -205,7 +205,7 @@ describe.each(testServers())('a correction on $name', ({ start }) => {
     database = await server.createDatabase();
     ledger = createLedger({ db: database.db, clock: createFakeClock(NOW) });
     await ledger.insertBatch([settledCall(1, { feature: 'search', occurred_at: '2026-02-10T01:00:00.000Z' })]);
-  }, 60_000);
+  });
   afterAll(() => server.stop());
 
   const correction: LedgerCorrection = {

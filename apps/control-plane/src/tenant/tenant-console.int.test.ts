@@ -34,7 +34,7 @@ let ledger: ReturnType<typeof createLedger>;
 
 beforeAll(async () => {
   server = await startTestServer();
-}, 60_000);
+});
 afterAll(() => server.stop());
 beforeEach(async () => {
   database = await server.createDatabase();
@@ -43,7 +43,7 @@ beforeEach(async () => {
   ledger = createLedger({ db, clock });
   const audit = createAudit({ clock, ids: createIds({ clock }) });
   ports = createPostgresTenantPorts({ db, clock, recordAudit: audit.record, webhookLoopback: true });
-}, 60_000);
+});
 
 const refusal = (n: number, ms: number, extra: Partial<Anomaly> = {}): Anomaly => ({
   schema: EVENT_SCHEMA,

@@ -159,4 +159,4 @@ it('of a large body it can be seen how much a client that reads slowly has taken
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   }
-}, 30_000);
+});

@@ -189,7 +189,7 @@ it('a call on a new connection while it drains is told so instead of being reset
   ]);
   await drained;
   await expect(chat()).rejects.toThrow();
-}, 30_000);
+});
 
 it('a drain lets running calls end, and cancels those that do not', async () => {
   const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -244,4 +244,4 @@ it('lists and limits may be asked for so often and no more, whatever is left of 
   expect((await ask('/v1/models', { authorization: `Bearer ${SAMPLE_KEYS.globex}` })).status).toBe(200);
   clock.advance(50);
   expect((await ask('/v1/usage')).status).toBe(200);
-}, 30_000);
+});

@@ -263,7 +263,7 @@ describe('quota counters that were lost', () => {
       ),
       { numRuns: 40 },
     );
-  }, 60_000);
+  });
 
   it('are rebuilt to the same numbers when the ledger answers only later, whatever is counted, acknowledged and saved meanwhile', async () => {
     await fc.assert(
@@ -297,7 +297,7 @@ describe('quota counters that were lost', () => {
       ),
       { numRuns: 25 },
     );
-  }, 60_000);
+  });
 
   it('a checkpoint that lacks calls which the disk has no longer counts as lost', async () => {
     await inWorld(async (world) => {

@@ -234,7 +234,7 @@ describe('a gateway with shared counters that is killed', () => {
       ),
       { numRuns: 40 },
     );
-  }, 60_000);
+  });
 
   it('and whose last report comes after its next process has asked what was counted, is refused that report', async () => {
     const gateway = new Killable();
@@ -268,7 +268,7 @@ describe('a gateway with shared counters that is killed', () => {
     }
     await connected(gateway.store);
     expect(await gateway.seenByAnother()).toEqual(gateway.recorded());
-  }, 20_000);
+  });
 
   it('together with a server that lost its data brings back what its checkpoint and its records hold', async () => {
     const gateway = new Killable();
@@ -283,5 +283,5 @@ describe('a gateway with shared counters that is killed', () => {
     await gateway.killAndBoot();
     await connected(gateway.store);
     expect(await gateway.seenByAnother()).toEqual(gateway.recorded());
-  }, 20_000);
+  });
 });

@@ -98,6 +98,8 @@ export async function startGateway(options: GatewayOptions) {
   const settlements: Settlement[] = [];
   const ends: (CallEnd & { readonly refusal: Refusal | undefined })[] = [];
   const calls: Call[] = [];
+  /** Calls in order of arrival, as they are now. */
+  const begun: Call[] = [];
   const faults: unknown[] = [];
   const accounts: AccountChange[] = [];
   const capacity = createCapacity({ clock });
@@ -125,11 +127,18 @@ export async function startGateway(options: GatewayOptions) {
     onCounted: () => undefined,
     onFault: (error) => faults.push(error),
   });
+  const authenticate = createAuthenticateStage({
+    clock,
+    findPerson: createFindPerson({ principalKey: SAMPLE_PRINCIPAL_KEY, clock }),
+  });
   const pipeline = pipelineOf({
-    authenticate: createAuthenticateStage({
-      clock,
-      findPerson: createFindPerson({ principalKey: SAMPLE_PRINCIPAL_KEY, clock }),
-    }),
+    authenticate: {
+      name: 'authenticate',
+      run(call) {
+        begun.push(call);
+        return authenticate.run(call);
+      },
+    },
     place: createPlaceStage({ baseDomain: 'sluice.localhost', cellId: 'cell-shared-1' }),
     read_body: createReadBodyStage({ clock, memory: createBodyMemory(options.bodyMemory) }),
     resolve: createResolveStage({ clock, planner }),
@@ -229,6 +238,7 @@ export async function startGateway(options: GatewayOptions) {
     settlements,
     ends,
     calls,
+    begun,
     faults,
     decisionFaults,
     accounts,

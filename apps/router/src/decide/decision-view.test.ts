@@ -7,7 +7,7 @@ describe('a decision as it is read', () => {
       call: {
         outcome: 'ok',
         executedModel: 'small',
-        costNanoUsd: 4_242_421,
+        costNanoUsd: 424_242_133_731,
         billedNanoUsd: 9_000_000,
         outputTokens: 20,
         totalMs: 99.5,
@@ -25,10 +25,13 @@ describe('a decision as it is read', () => {
       output_tokens: 20,
       total_ms: 99.5,
     });
-    expect(JSON.stringify(view)).not.toContain('4242421');
+    expect(JSON.stringify(view)).not.toContain('424242133731');
   });
 
   it('tells a service both', () => {
-    expect(decisionView(stored, 'service').call).toMatchObject({ cost_nanousd: 4_242_421, billed_nanousd: 9_000_000 });
+    expect(decisionView(stored, 'service').call).toMatchObject({
+      cost_nanousd: 424_242_133_731,
+      billed_nanousd: 9_000_000,
+    });
   });
 });

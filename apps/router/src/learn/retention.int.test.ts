@@ -20,8 +20,8 @@ let database: TestDatabase;
 let made = 0;
 beforeAll(async () => {
   database = await startTestDatabase();
-}, 60_000);
-afterAll(() => database.stop(), 30_000);
+});
+afterAll(() => database.stop());
 
 async function freshDatabase(): Promise<pg.Pool> {
   const name = `retention_${process.pid}_${(made += 1)}`;
@@ -62,7 +62,7 @@ describe.each([
   let store: RouterStore;
   beforeEach(async () => {
     store = await open();
-  }, 30_000);
+  });
   afterEach(() => store.close());
 
   it('deletes what is old with its feedback; what waits for its reward, may be rated, or is young stays; again changes nothing', async () => {
@@ -144,7 +144,7 @@ describe.each([
     await retention.tick();
     await retention.tick();
     expect(await kept(store)).toEqual([ulid(9_000)]);
-  }, 60_000);
+  });
 });
 
 it('a table that is far beyond its bound is counted a little further only, again and again, until it is within', async () => {
@@ -223,7 +223,7 @@ describe('in PostgreSQL', () => {
     for (const entry of older.entries) fromOlder.apply(entry);
     expect(fromOlder.saved).toEqual(state.saved);
     await store.close();
-  }, 60_000);
+  });
 
   it('a row that another transaction holds is passed over, and waited for by nobody', async () => {
     const pool = await freshDatabase();
@@ -239,7 +239,7 @@ describe('in PostgreSQL', () => {
     await keeperOf(store, { days: 5, rows: 10_000 }).retention.tick();
     expect(await kept(store)).toEqual([]);
     await store.close();
-  }, 60_000);
+  });
 
   it('figures and rule are shown by GET /storage, and evaluation ends where the log does', async () => {
     const store = createPostgresRouterStore(await freshDatabase());
@@ -272,5 +272,5 @@ describe('in PostgreSQL', () => {
       reward_range: { min: 0.5, max: 0.5 },
     });
     await test.close();
-  }, 60_000);
+  });
 });

@@ -41,8 +41,8 @@ function scored(n: number): RouterSnapshot {
 }
 beforeAll(async () => {
   database = await startTestDatabase();
-}, 60_000);
-afterAll(() => database.stop(), 30_000);
+});
+afterAll(() => database.stop());
 
 async function freshPostgres(): Promise<RouterStore> {
   const name = `router_${process.pid}_${(made += 1)}`;
@@ -66,7 +66,7 @@ describe.each([
   let store: RouterStore;
   beforeEach(async () => {
     store = await open();
-  }, 30_000);
+  });
   afterEach(() => store.close());
 
   it('gives a decision back to the last bit, with its feedback, reward and call', async () => {

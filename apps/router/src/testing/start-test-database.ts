@@ -17,25 +17,29 @@ export async function startTestDatabase(env: NodeJS.ProcessEnv = process.env): P
   if (given !== undefined) return { url: given, stop: async () => undefined };
   const folder = await mkdtemp(join(tmpdir(), 'sluice-router-postgres-'));
   if (process.getuid?.() === 0) await chown(folder, idOf('-u'), idOf('-g'));
-  const port = await freePort();
-  const server = new EmbeddedPostgres({
-    databaseDir: folder,
-    port,
-    user: 'sluice',
-    password: 'test',
-    persistent: true,
-    initdbFlags: ['--no-sync', '--encoding=UTF8', '--locale=C'],
-    postgresFlags: [
-      'fsync=off',
-      'full_page_writes=off',
-      'listen_addresses=127.0.0.1',
-      'unix_socket_directories=',
-      'shared_buffers=32MB',
-    ].flatMap((flag) => ['-c', flag]),
-    onLog: () => undefined,
-    onError: () => undefined,
-  });
-  await server.initialise();
+  let port = await freePort();
+  const serverOn = (chosen: number): EmbeddedPostgres =>
+    new EmbeddedPostgres({
+      databaseDir: folder,
+      port: chosen,
+      user: 'sluice',
+      password: 'test',
+      persistent: true,
+      initdbFlags: ['--no-sync', '--encoding=UTF8', '--locale=C'],
+      postgresFlags: [
+        'fsync=off',
+        'full_page_writes=off',
+        'listen_addresses=127.0.0.1',
+        'unix_socket_directories=',
+        'shared_buffers=32MB',
+      ].flatMap((flag) => ['-c', flag]),
+      onLog: () => undefined,
+      onError: () => undefined,
+    });
+  await serverOn(port).initialise();
+  // Preparing the folder takes a second or more, in which another process may get the port.
+  port = await freePort();
+  const server = serverOn(port);
   await server.start();
   return {
     url: `postgres://sluice:test@127.0.0.1:${port}/postgres`,

@@ -97,7 +97,7 @@ describe('an outbox that was cut anywhere', () => {
       ),
       { numRuns: 60 },
     );
-  }, 60_000);
+  });
 
   it('loses what lay in lost pages and no other record, each of which has one place', async () => {
     const { path, bytes, starts } = await writeSegment();
@@ -123,7 +123,7 @@ describe('an outbox that was cut anywhere', () => {
       ),
       { numRuns: 60 },
     );
-  }, 60_000);
+  });
 
   describe('that an earlier version wrote as JSON', () => {
     const frame = (event: object): Buffer => {

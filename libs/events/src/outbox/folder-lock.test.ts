@@ -1,9 +1,13 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { eventually } from '@sluice/testing';
 import { lockFolder } from './folder-lock.ts';
+
+/** Processes are started. */
+const SLOW_START = { timeoutMs: 45_000 };
 
 describe('the lock of a folder', () => {
   let dir: string;
@@ -37,13 +41,15 @@ describe('the lock of a folder', () => {
     expect(lockFolder(dir).beat()).toBe(true);
   });
 
-  it('judges a holder in another container by whether it shows life', () => {
+  it('judges a holder in another container by whether it shows life', async () => {
     const lock = lockFolder(dir);
     writeFileSync(lockFile(), JSON.stringify({ ...holder(), place: 'elsewhere' }));
     const path = lockFile();
     const script = `const fs = require('fs'); setInterval(() => fs.utimesSync(${JSON.stringify(path)}, new Date(), new Date()), 50);`;
     const child = spawn(process.execPath, ['-e', script]);
     try {
+      utimesSync(path, 1, 1);
+      await eventually(() => expect(statSync(path).mtimeMs).toBeGreaterThan(1_000), SLOW_START);
       expect(() => lockFolder(dir, 3000)).toThrow(/of elsewhere/);
     } finally {
       child.kill('SIGKILL');
@@ -59,23 +65,27 @@ describe('the lock of a folder', () => {
     lockFolder(dir);
     writeFileSync(lockFile(), JSON.stringify({ ...holder(), pid: 2 ** 22 + 1 }));
     const module = fileURLToPath(new URL('folder-lock.ts', import.meta.url));
+    // Each says that it is up, tries at our word, and lives until its input ends.
     const script = `import { lockFolder } from ${JSON.stringify(module)};
-      while (Date.now() < ${Date.now() + 1500}) {}
-      try { lockFolder(${JSON.stringify(dir)}); process.stdout.write('held'); setTimeout(() => {}, 2000); } catch { process.stdout.write('refused'); }`;
-    const outputs = await Promise.all(
-      Array.from(
-        { length: 6 },
-        () =>
-          new Promise<string>((resolve) => {
-            const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
-              stdio: ['ignore', 'pipe', 'inherit'],
-            });
-            let text = '';
-            child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
-            child.on('close', () => resolve(text));
-          }),
-      ),
-    );
-    expect(outputs.sort()).toEqual(['held', ...Array<string>(5).fill('refused')]);
-  }, 20_000);
+      process.stdin.once('data', () => {
+        try { lockFolder(${JSON.stringify(dir)}); process.stdout.write('held'); } catch { process.stdout.write('refused'); }
+      });
+      process.stdout.write('up ');`;
+    const children = Array.from({ length: 6 }, () => {
+      const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+        stdio: ['pipe', 'pipe', 'inherit'],
+      });
+      const state = { child, text: '' };
+      child.stdout.on('data', (chunk: Buffer) => (state.text += chunk.toString()));
+      return state;
+    });
+    const texts = (): string[] => children.map(({ text }) => text).sort();
+    try {
+      await eventually(() => expect(texts()).toEqual(Array<string>(6).fill('up ')), SLOW_START);
+      for (const { child } of children) child.stdin.write('go');
+      await eventually(() => expect(texts()).toEqual(['up held', ...Array<string>(5).fill('up refused')]), SLOW_START);
+    } finally {
+      for (const { child } of children) child.kill('SIGKILL');
+    }
+  });
 });

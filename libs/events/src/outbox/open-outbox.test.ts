@@ -275,5 +275,5 @@ describe('the outbox', () => {
     expect(sequences).toEqual(sequences.map((_, index) => index + 1));
     expect(unmatched.map((event) => event.request_id)).toEqual([requestIdOf(999_999)]);
     expect(outbox.epoch).toBeGreaterThan(FIRST);
-  }, 20_000);
+  });
 });

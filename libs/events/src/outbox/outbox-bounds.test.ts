@@ -157,8 +157,9 @@ describe('the bounds of the outbox', () => {
 
   describe('on a full disk', () => {
     /** A disk with room for so many segments. */
-    const disk = (segments: number): { files: OutboxFiles; grow: (by: number) => void; allocations: number } => {
+    const disk = (segments: number) => {
       let left = segments;
+      let preparing = 0;
       const take = (): void => {
         state.allocations += 1;
         if (left === 0) throw new Error('ENOSPC: no space left on device');
@@ -167,9 +168,15 @@ describe('the bounds of the outbox', () => {
       const state = {
         allocations: 0,
         grow: (by: number) => void (left += by),
+        /** Resolves when no space is being prepared. */
+        idle: () => eventually(() => expect(preparing).toBe(0), { everyMs: 1 }),
         files: {
           ...nodeFiles,
-          allocate: async (path: string, bytes: number) => (take(), nodeFiles.allocate(path, bytes)),
+          async allocate(path: string, bytes: number) {
+            take();
+            preparing += 1;
+            await nodeFiles.allocate(path, bytes).finally(() => (preparing -= 1));
+          },
           allocateNow: (path: string, bytes: number) => (take(), nodeFiles.allocateNow(path, bytes)),
         },
       };
@@ -177,13 +184,13 @@ describe('the bounds of the outbox', () => {
     };
 
     it('refuses new calls while there is still room for every call that runs, and each of those is recorded', async () => {
-      const { files } = disk(2);
+      const { files, idle } = disk(2);
       const { outbox } = open({ files, segmentBytes: 100_000 });
       let running = 0;
       for (; outbox.accepting(TENANT); running += 1) {
         await outbox.appendStarted(startedCall(running));
         // As in a gateway, calls come slower than the disk answers.
-        await new Promise((resolve) => setTimeout(resolve, 10));
+        await idle();
       }
       expect(running).toBeGreaterThan(10);
       for (let n = 0; n < running; n += 1) expect((await outbox.appendSettled(settledCall(n)))?.sequence).toBe(n + 1);
@@ -206,7 +213,7 @@ describe('the bounds of the outbox', () => {
       await eventually(() => expect(outbox.accepting(TENANT)).toBe(true));
       for (let n = 1; outbox.accepting(TENANT); n += 1) await outbox.appendSettled(settledCall(n));
       grow(2);
-      await eventually(() => expect(outbox.accepting(TENANT)).toBe(true), { timeoutMs: 5000 });
+      await eventually(() => expect(outbox.accepting(TENANT)).toBe(true));
     });
   });
 

@@ -33,11 +33,13 @@ describe('the outbox publisher', () => {
   };
   const ids = (events: readonly OutgoingEvent[]): string[] => events.map((event) => event.id.split('-')[1] as string);
   const REPUBLISH_MS = 10_000;
+  /** How often the publisher has looked at the clock: at least once a pause. */
+  let looks = 0;
   const start = (publisher: EventPublisher): void => {
     running = createOutboxPublisher({
       outbox: opened.outbox,
       publisher,
-      clock,
+      clock: { ...clock, monotonic: () => ((looks += 1), clock.monotonic()) },
       batch: 4,
       retryMs: 2,
       idleMs: 5,
@@ -56,7 +58,8 @@ describe('the outbox publisher', () => {
   const wait = async (): Promise<void> => {
     for (let n = 0; n < 4; n += 1) {
       clock.advance(10 * REPUBLISH_MS);
-      await new Promise((resolve) => setTimeout(resolve, 25));
+      const before = looks;
+      await eventually(() => expect(looks).toBeGreaterThan(before + 2));
     }
   };
   const takenCount = (count: number): Promise<void> =>

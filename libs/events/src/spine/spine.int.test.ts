@@ -6,6 +6,7 @@ import {
   type OutgoingEvent,
   type QueueDeclaration,
 } from '@sluice/contracts';
+import { eventually } from '@sluice/testing';
 import { readDeadLetters } from './dead-letters.ts';
 import { provisionTopology } from './provisioner.ts';
 import { readQueueStates } from './queue-states.ts';
@@ -20,13 +21,8 @@ const declared = (name: string): QueueDeclaration => {
   return { ...queue, receiveWaitS: 1 };
 };
 
-async function until(what: () => Promise<boolean> | boolean): Promise<void> {
-  for (let round = 0; round < 300; round += 1) {
-    if (await what()) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error('it did not happen within 15 s');
-}
+const until = (what: () => Promise<boolean> | boolean): Promise<void> =>
+  eventually(async () => expect(await what()).toBe(true), { timeoutMs: 45_000, everyMs: 50 });
 
 describe('the spine on an emulator', () => {
   let app: ReturnType<typeof buildApp>;
@@ -122,6 +118,7 @@ describe('the spine on an emulator', () => {
       ['good', 'poison'].map((id) => event(id, 'usage-events', { type: 'call.settled' })),
     );
     await until(async () => (await state('metering'))?.dlq_depth === 1);
+    await until(() => consumer.state.deadLettered === 1);
     expect(receives).toEqual([1, 2, 3]);
     expect(handled).toEqual(['good']);
     expect(consumer.state).toMatchObject({ handled: 1, failed: 3, deadLettered: 1, lastError: 'poisoned' });
@@ -138,7 +135,7 @@ describe('the spine on an emulator', () => {
     await until(() => handled.includes('poison'));
     await consumer.stop();
     expect(await state('metering')).toMatchObject({ waiting: 0, in_flight: 0, dlq_depth: 0 });
-  }, 30_000);
+  });
 
   it('an outage of what the handler needs uses up one receive, not all of them', async () => {
     let up = false;
@@ -164,7 +161,7 @@ describe('the spine on an emulator', () => {
     await consumer.stop();
     expect(receives).toEqual([1, 2]);
     expect(await state('audit')).toMatchObject({ waiting: 0, dlq_depth: 0 });
-  }, 20_000);
+  });
 
   it('fails a body that is not JSON without the handler, and everything while broken', async () => {
     let calls = 0;
@@ -186,7 +183,7 @@ describe('the spine on an emulator', () => {
     await until(() => consumer.state.handled === 1);
     await consumer.stop();
     expect(calls).toBe(1);
-  }, 30_000);
+  });
 
   it('gives refused ids back instead of throwing when SNS is away, and a consumer waits for SQS to come back', async () => {
     const url = new URL(await spine.sqs.config.endpoint!().then((end) => `http://${end.hostname}:${end.port}`));
@@ -210,5 +207,5 @@ describe('the spine on an emulator', () => {
     expect(await publisher.publish([event('a', 'usage-events', {})])).toEqual([]);
     await until(() => consumer.state.handled === 1);
     await consumer.stop();
-  }, 30_000);
+  });
 });

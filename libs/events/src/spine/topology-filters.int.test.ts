@@ -102,7 +102,7 @@ describe('the export queue of acme', () => {
     expectOnlyAcme(result);
     expect(result.held).toHaveLength(167);
     expect(result.central).toBe(501);
-  }, 30_000);
+  });
 
   it.each([
     ['removed', '{}'],

@@ -107,10 +107,14 @@ describe('calls that waited for a slot', () => {
     ['whose breaker opened meanwhile', 500, 'upstream_unavailable'],
     ['whose account rests meanwhile', 429, 'upstream_rate_limited'],
   ])('are not sent to a provider %s', async (_what, status, code) => {
+    const { promise: allWait, resolve: answer } = Promise.withResolvers<void>();
     await withGateway(
-      (response, request, body) => setTimeout(() => scripts.status(status)(response, request, body), 100),
+      (response, request, body) => void allWait.then(() => scripts.status(status)(response, request, body)),
       async (gateway, upstream) => {
-        const answers = await Promise.all([gateway.chat(), gateway.chat(), gateway.chat()]);
+        const asking = Promise.all([gateway.chat(), gateway.chat(), gateway.chat()]);
+        await eventually(() => expect(gateway.slotsInUse()).toBe(3));
+        answer();
+        const answers = await asking;
         expect(answers.map((answer) => answer.headers.get('x-sluice-refusal'))).toEqual([code, code, code]);
         await eventually(() => expect(gateway.ends).toHaveLength(3));
         expect(upstream.requests).toHaveLength(1);
@@ -224,9 +228,8 @@ describe('a provider', () => {
     await withGateway(
       scripts.whole,
       async (gateway, upstream) => {
-        await leave(gateway, {});
-        // The gateway learns of it a moment later.
-        await new Promise((resolve) => setTimeout(resolve, 50));
+        await leave(gateway, {}, () => gateway.begun.length > 0);
+        await eventually(() => expect(gateway.begun[0]?.cancel.reason).toBeDefined());
         open();
         await eventually(() => expect(gateway.ends).toHaveLength(1));
         expect(gateway.ends[0]?.outcome).toBe('cancelled');

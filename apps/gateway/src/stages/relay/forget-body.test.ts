@@ -73,7 +73,7 @@ describe('the body of a request', () => {
       await gateway.close();
       await upstream.close();
     }
-  }, 60_000);
+  });
 
   it('is not held by the request that it came with', async () => {
     const request = new PassThrough();

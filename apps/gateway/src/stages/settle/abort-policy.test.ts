@@ -11,6 +11,7 @@ import {
   scripts,
   startScriptedUpstream,
   type Script,
+  type ScriptedUpstream,
 } from '../../testing/scripted-upstream.ts';
 
 /** Nanodollars per token of the sample price. */
@@ -47,21 +48,27 @@ const leaveAfter =
     }
     return abort.abort();
   };
-const leaveEarly = async (gateway: GatewayUnderTest, body: object): Promise<unknown> =>
-  gateway
-    .chat(body, { signal: AbortSignal.timeout(80) })
+/** Leaves once the provider has the request. */
+const leaveEarly = async (gateway: GatewayUnderTest, body: object, upstream: ScriptedUpstream): Promise<unknown> => {
+  const abort = new AbortController();
+  const asking = gateway
+    .chat(body, { signal: abort.signal })
     .then((answer) => answer.text())
     .catch(() => undefined);
+  await eventually(() => expect(upstream.requests).toHaveLength(1));
+  abort.abort();
+  return asking;
+};
 
 async function settledBy(
   script: Script,
-  act: (gateway: GatewayUnderTest, body: object) => Promise<unknown>,
+  act: (gateway: GatewayUnderTest, body: object, upstream: ScriptedUpstream) => Promise<unknown>,
   body: object,
 ): Promise<Omit<CallSettled, 'gateway_id' | 'epoch' | 'sequence'>> {
   const upstream = await startScriptedUpstream(script);
   const gateway = await startGateway({ primary: upstream.url });
   try {
-    await act(gateway, body);
+    await act(gateway, body, upstream);
     await eventually(() => expect(gateway.ends).toHaveLength(1));
     expect(gateway.settled).toHaveLength(1);
     return gateway.settled[0] as (typeof gateway.settled)[0];
@@ -75,7 +82,7 @@ interface Row {
   readonly what: string;
   readonly script: Script;
   readonly body?: object;
-  readonly act?: (gateway: GatewayUnderTest, body: object) => Promise<unknown>;
+  readonly act?: (gateway: GatewayUnderTest, body: object, upstream: ScriptedUpstream) => Promise<unknown>;
   readonly case: string;
   readonly source: string;
   /** Tokens billed; `estimate` stands for the input that was expected. */
@@ -276,7 +283,7 @@ describe('the abort policy', () => {
   it('a call that the gateway left open is billed its expected input and no output, and twice is once', async () => {
     const upstream = await startScriptedUpstream(scripts.hang);
     const gateway = await startGateway({ primary: upstream.url });
-    const asking = leaveEarly(gateway, {});
+    const asking = leaveEarly(gateway, {}, upstream);
     await eventually(() => expect(gateway.started).toHaveLength(1));
     const started = gateway.started[0] as CallStarted;
     await asking;

@@ -15,6 +15,7 @@ import {
   scripts,
   startScriptedUpstream,
   type Script,
+  type ScriptedUpstream,
 } from '../../testing/scripted-upstream.ts';
 import { SAMPLE_KEYS, type RawSnapshot } from '../../testing/sample-snapshot.ts';
 
@@ -24,15 +25,11 @@ function policyOf(raw: RawSnapshot): Record<string, unknown> & { limits: Record<
   return (raw.plans.team as { policy: Record<string, unknown> & { limits: Record<string, unknown> } }).policy;
 }
 
-async function run(
-  script: Script,
-  act: (gateway: GatewayUnderTest) => Promise<unknown>,
-  options: Partial<GatewayOptions> = {},
-) {
+async function run(script: Script, act: Act, options: Partial<GatewayOptions> = {}) {
   const upstream = await startScriptedUpstream(script);
   const gateway = await startGateway({ primary: upstream.url, ...options });
   try {
-    await act(gateway);
+    await act(gateway, upstream);
     await eventually(() => expect(gateway.ends.length).toBeGreaterThan(0));
     await eventually(() => expect(gateway.server.inFlight).toBe(0));
     return { gateway, view: gateway.view(), slots: gateway.slotsInUse(), beating: gateway.heartbeats.size };
@@ -53,34 +50,32 @@ const post = async (gateway: GatewayUnderTest, path: string, body: object) =>
     })
   ).text();
 
-/** Closes the connection once the stream's first bytes are here, or after `afterMs` without any. */
-async function leave(gateway: GatewayUnderTest, body: object, afterMs: number): Promise<void> {
+/** Closes the connection once the stream's first bytes are here. */
+async function leaveAfterContent(gateway: GatewayUnderTest): Promise<void> {
   const abort = new AbortController();
-  const timer = setTimeout(() => abort.abort(), afterMs);
-  try {
-    const answer = await gateway.chat(body, { signal: abort.signal });
-    await answer.body?.getReader().read();
-    abort.abort();
-  } catch {
-    // The abort.
-  } finally {
-    clearTimeout(timer);
-  }
+  const answer = await gateway.chat(stream, { signal: abort.signal });
+  await answer.body?.getReader().read();
+  abort.abort();
 }
 
-/** Closes the connection as soon as the call is with the provider. */
-async function leaveOnceSent(gateway: GatewayUnderTest): Promise<void> {
+/** Closes the connection as soon as the call has come as far as is said. */
+async function leaveOnce(gateway: GatewayUnderTest, body: object, hasCome: () => boolean): Promise<void> {
   const abort = new AbortController();
-  const asking = gateway.chat({}, { signal: abort.signal }).catch(() => undefined);
-  await eventually(() => expect(gateway.slotsInUse()).toBe(1));
+  const asking = gateway.chat(body, { signal: abort.signal }).catch(() => undefined);
+  await eventually(() => expect(hasCome()).toBe(true));
   abort.abort();
   await asking;
 }
 
+/** Closes the connection as soon as the provider has the request. */
+const leaveOnceAsked: Act = (gateway, upstream) => leaveOnce(gateway, {}, () => upstream.requests.length === 1);
+
+type Act = (gateway: GatewayUnderTest, upstream: ScriptedUpstream) => Promise<unknown>;
+
 interface Ending {
   readonly name: string;
   readonly script: Script;
-  readonly act: (gateway: GatewayUnderTest) => Promise<unknown>;
+  readonly act: Act;
   readonly outcome: string;
   readonly options?: Partial<GatewayOptions>;
 }
@@ -133,19 +128,19 @@ const ENDINGS: readonly Ending[] = [
   {
     name: 'a client that leaves before the head of the answer',
     script: scripts.hang,
-    act: leaveOnceSent,
+    act: leaveOnceAsked,
     outcome: 'cancelled',
   },
   {
     name: 'a client that leaves after the head, before content',
     script: scripts.streamThenHang(CHUNK_ROLE),
-    act: (g) => leave(g, stream, 60),
+    act: (g, upstream) => leaveOnce(g, stream, () => upstream.requests.length === 1),
     outcome: 'cancelled',
   },
   {
     name: 'a client that leaves after content',
     script: scripts.streamThenHang(CHUNK_ROLE, contentChunk('Hi')),
-    act: (g) => leave(g, stream, 1_000),
+    act: leaveAfterContent,
     outcome: 'cancelled',
   },
   {
@@ -276,7 +271,7 @@ describe('after every kind of ending', () => {
       change: (raw) => void (policyOf(raw).retries = { maxAttempts: 3, baseDelayMs: 10_000, maxDelayMs: 10_000 }),
       random: () => 0.99,
     });
-    await leave(gateway, {}, 80);
+    await leaveOnce(gateway, {}, () => upstream.requests.length === 1);
     await eventually(() => expect(gateway.ends).toHaveLength(1));
     expect(gateway.ends[0]).toMatchObject({ outcome: 'cancelled', status: 499 });
     expect(upstream.requests).toHaveLength(1);
@@ -294,14 +289,9 @@ describe('what goes back', () => {
       policyOf(raw).limits.quotas = [
         { id: 'day', meter: 'total_tokens', limit: 1_000_000, mode: 'hard', span: { kind: 'calendar', period: 'day' } },
       ];
-      policyOf(raw).deadlines = FAST;
     },
   };
-  const left = async (
-    script: Script,
-    act: (gateway: GatewayUnderTest) => Promise<unknown>,
-    more: Partial<GatewayOptions> = {},
-  ) => {
+  const left = async (script: Script, act: Act, more: Partial<GatewayOptions> = {}) => {
     const { view } = await run(script, act, { ...limited, ...more });
     return { requests: view.requests?.remaining, used: view.quotas[0]?.used };
   };
@@ -316,7 +306,7 @@ describe('what goes back', () => {
   });
 
   it('nothing of the input when the caller left while a provider was at work, which charges it', async () => {
-    expect(await left(scripts.hang, (g) => leave(g, {}, 60))).toEqual({ requests: 4, used: 17 });
+    expect(await left(scripts.hang, leaveOnceAsked)).toEqual({ requests: 4, used: 17 });
   });
 
   it('the difference between what was expected and what was used', async () => {
