@@ -10,7 +10,7 @@ beforeAll(async () => {
   stack = await startGatewayStack({
     workspaces: [
       { tenant: 'acme', slug: 'acme-prod' },
-      { tenant: 'tiny', slug: 'tiny-prod', tenantLimits: { requests: { perSecond: 2, burst: 1 } } },
+      { tenant: 'tiny', slug: 'tiny-prod', tenantLimits: { requests: { perMinute: 20, burst: 1 } } },
     ],
   });
   client = new OpenAI({ baseURL: `${stack.url}/v1`, apiKey: keyOf('acme-prod'), maxRetries: 0 });
