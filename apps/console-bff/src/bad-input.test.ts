@@ -1,6 +1,7 @@
 import { PRINCIPAL_HEADER, type Principal } from '@sluice/contracts';
 import { signPrincipal } from '@sluice/service-kit';
 import { rawRequest } from '@sluice/testing';
+import { unstorableBodies } from '@sluice/testing';
 import { SCOPED_ROUTES } from './route-table.ts';
 import { CHECKED_EVERY_MS, SESSION_TTL_MS } from './sessions.ts';
 import { INVITATION, PRINCIPAL_KEY, STALE } from './test-support/fake-control-plane.ts';
@@ -258,6 +259,22 @@ describe('a body', () => {
         body: text,
       });
       expect([name, text, res.status]).toEqual([name, text, 400]);
+    }
+    expect(bff.upstream.calls).toEqual([]);
+  });
+
+  it.each(withBody)('$name takes nothing that no store can keep', async ({ route, name }) => {
+    const [path, body] = bodies[name] ?? ['', {}];
+    for (const { field, json } of unstorableBodies(body)) {
+      const res = await fetch(`${bff.url}${path}?workspace=acme-prod`, {
+        method: route.method.toUpperCase(),
+        headers: { authorization: `Bearer ${admin}`, 'content-type': 'application/json', 'if-match': '"7"' },
+        body: json,
+      });
+      expect([res.status, await res.json()]).toEqual([
+        400,
+        expect.objectContaining({ errors: [{ path: field, message: expect.any(String) }] }),
+      ]);
     }
     expect(bff.upstream.calls).toEqual([]);
   });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Instant, Name, PicoUsdPerToken } from './ids.ts';
+import { HeaderName, HeaderValue } from './storable.ts';
 
 /**
  * Prices of one model, picodollars per token. Classes without a price of their own cost what their parent class
@@ -48,18 +49,29 @@ export const Credential = z.strictObject({
 });
 export type Credential = z.infer<typeof Credential>;
 
+/** True for a URL behind which a path can be put. */
+function isPlainBase(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && !/[?#]/.test(text) && url.username === '' && url.password === '';
+}
+
 export const Provider = z.strictObject({
   id: Name,
   displayName: z.string().min(1).max(100),
   dialect: ProviderDialect,
   /** For OpenAI-compatible ones up to and including `/v1`; for Anthropic without it. */
-  baseUrl: z.url({ protocol: /^https?$/ }),
+  baseUrl: z
+    .url({ protocol: /^https?$/ })
+    .refine(
+      isPlainBase,
+      'must have no query, no fragment and no credentials: paths are put behind it, and secrets belong into a credential',
+    ),
   region: z.string().min(1).max(64).default('local'),
   credentials: z.array(Credential).min(1).max(64),
   /** Body fields that travel on across dialects although the target does not know them. */
   carryFields: z.array(z.string().min(1)).default([]),
   /** Extra headers, not secret. */
-  headers: z.record(z.string(), z.string()).default({}),
+  headers: z.record(HeaderName, HeaderValue).default({}),
   breaker: z
     .strictObject({
       failurePercent: z.int().min(1).max(100).default(20),

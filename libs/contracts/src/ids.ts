@@ -1,10 +1,15 @@
 import { z } from 'zod';
+import { isReservedName } from './storable.ts';
+
+const NOT_RESERVED = 'is a name that every JavaScript object has; choose another';
+const isFree = (name: string): boolean => !isReservedName(name);
 
 /** A workspace's globally unique DNS label, lower case. */
 export const SLUG_PATTERN = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 export const Slug = z
   .string()
-  .regex(SLUG_PATTERN, 'must be a DNS label: lower-case letters, digits and inner hyphens, at most 63 characters');
+  .regex(SLUG_PATTERN, 'must be a DNS label: lower-case letters, digits and inner hyphens, at most 63 characters')
+  .refine(isFree, NOT_RESERVED);
 
 /**
  * Identifier of a configured thing (tenant, plan, provider, model, credential): letters, digits, `.`, `_`, `:`,
@@ -15,7 +20,8 @@ export const Name = z
   .regex(
     /^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$/,
     'must be 1 to 128 letters, digits, dots, underscores, colons, slashes or hyphens',
-  );
+  )
+  .refine(isFree, NOT_RESERVED);
 
 export const Uuid = z.uuid();
 
@@ -27,7 +33,10 @@ export const RequestId = z.string().regex(new RegExp(`^req_${ULID}$`));
 
 /** `sk-sluice-<keyId>-<secret>`; both parts base62. The key id is public, the secret is not. */
 export const API_KEY_PATTERN = /^sk-sluice-([A-Za-z0-9]{8,32})-([A-Za-z0-9]{24,64})$/;
-export const KeyId = z.string().regex(/^[A-Za-z0-9]{8,32}$/);
+export const KeyId = z
+  .string()
+  .regex(/^[A-Za-z0-9]{8,32}$/)
+  .refine(isFree, NOT_RESERVED);
 
 /** Lower-case hexadecimal SHA-256 of the whole key string. */
 export const Sha256Hex = z.string().regex(/^[0-9a-f]{64}$/);

@@ -1,3 +1,4 @@
+export * from './storable.ts';
 export * from './ids.ts';
 export * from './clock.ts';
 export * from './outcomes.ts';

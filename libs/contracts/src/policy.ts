@@ -4,11 +4,14 @@ import { Name, PicoUsdPerToken } from './ids.ts';
 const positive = z.int().min(1);
 const milliseconds = z.int().min(1);
 
+/** Requests in a unit of time; below the least one a bucket would not fill in a year. */
+const rate = z.number().min(0.000_001).max(1_000_000_000);
+
 /** A token bucket of requests. Give the rate per second or per minute, not both. */
 export const RequestRate = z
   .strictObject({
-    perSecond: z.number().positive().optional(),
-    perMinute: z.number().positive().optional(),
+    perSecond: rate.optional(),
+    perMinute: rate.optional(),
     /** Bucket size, requests. */
     burst: positive,
   })

@@ -53,11 +53,19 @@ export function createApp({
     if (hosts !== undefined && !hostAllowed(hosts, req.headers.host)) {
       throw new ProblemError(421, 'This host name is not served here');
     }
+    if (UNSTORABLE_PATH.test(req.url)) {
+      throw new ProblemError(400, 'The address is not valid', {
+        detail: 'The path or the query holds NUL (%00), which no store can keep.',
+      });
+    }
     next();
   });
   if (jsonLimit !== false) app.use(express.json({ limit: jsonLimit }));
   return app;
 }
+
+/** NUL as addresses write it. Half of a surrogate pair cannot be written in one. */
+const UNSTORABLE_PATH = /%00/;
 
 function hostAllowed(hosts: ReadonlySet<string>, header: string | undefined): boolean {
   if (header === undefined) return false;

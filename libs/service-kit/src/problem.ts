@@ -1,5 +1,6 @@
 import type { Request } from 'express';
 import type { z } from 'zod';
+import { storableFault } from '@sluice/contracts';
 
 export interface FieldFault {
   path: string;
@@ -73,8 +74,19 @@ export function parseQuery<S extends z.ZodType>(schema: S, req: Pick<Request, 'q
   return parseAs(schema, req.query, 'The query is not valid');
 }
 
-function parseAs<S extends z.ZodType>(schema: S, value: unknown, title: string): z.output<S> {
+/** A document as the schema's type, or what is wrong with it: first what no store can hold, then what the schema says. */
+export function parseStorable<S extends z.ZodType>(
+  schema: S,
+  value: unknown,
+): { readonly success: true; readonly data: z.output<S> } | { readonly success: false; readonly faults: FieldFault[] } {
+  const fault = storableFault(value);
+  if (fault !== undefined) return { success: false, faults: [{ path: fault.path.join('.'), message: fault.message }] };
   const parsed = schema.safeParse(value);
+  return parsed.success ? parsed : { success: false, faults: fieldFaults(parsed.error) };
+}
+
+function parseAs<S extends z.ZodType>(schema: S, value: unknown, title: string): z.output<S> {
+  const parsed = parseStorable(schema, value);
   if (parsed.success) return parsed.data;
-  throw new ProblemError(400, title, { errors: fieldFaults(parsed.error) });
+  throw new ProblemError(400, title, { errors: parsed.faults });
 }

@@ -4,3 +4,4 @@ export * from './free-port.ts';
 export * from './raw-request.ts';
 export * from './spawn-service.ts';
 export * from './start-redis.ts';
+export * from './unstorable-bodies.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { RouteRequest, type Clock, type RouteAnswer } from '@sluice/contracts';
 import { decideFromSnapshot, promptText, type CompiledSnapshot } from '@sluice/routing';
-import { fieldFaults, type Ids } from '@sluice/service-kit';
+import { parseStorable, type Ids } from '@sluice/service-kit';
 import type { RoutedKey, RoutedWorkspace, RouterConfig } from '../config/router-config.ts';
 import type { Caller } from '../http/caller.ts';
 import { notReady, type ProblemReply, type Reply } from '../http/reply.ts';
@@ -128,9 +128,8 @@ export function createRouteDecider(deps: RouteDeciderDeps): RouteDecider {
   }
 
   return (body, caller) => {
-    const parsed = RouteRequest.safeParse(body);
-    if (!parsed.success)
-      return { status: 400, title: 'The request body is not valid', errors: fieldFaults(parsed.error) };
+    const parsed = parseStorable(RouteRequest, body);
+    if (!parsed.success) return { status: 400, title: 'The request body is not valid', errors: parsed.faults };
     const config = deps.config();
     if (config === undefined) return notReady('It has no configuration yet.');
     const compiled = deps.snapshot();

@@ -5,7 +5,7 @@ import {
   type FeedbackAnswer,
   type RouteBatchAnswer,
 } from '@sluice/contracts';
-import { fieldFaults } from '@sluice/service-kit';
+import { fieldFaults, parseStorable } from '@sluice/service-kit';
 import type { RouteDecider } from '../decide/route-decider.ts';
 import type { HotHandler } from '../http/hot-routes.ts';
 import { isProblem, type Reply } from '../http/reply.ts';
@@ -22,9 +22,8 @@ export function createHotHandlers({
   return {
     '/route': decide,
     '/route/batch': (body, caller): Reply<RouteBatchAnswer> => {
-      const parsed = RouteBatchRequest.safeParse(body);
-      if (!parsed.success)
-        return { status: 400, title: 'The request body is not valid', errors: fieldFaults(parsed.error) };
+      const parsed = parseStorable(RouteBatchRequest, body);
+      if (!parsed.success) return { status: 400, title: 'The request body is not valid', errors: parsed.faults };
       const items = parsed.data.items.map((item): RouteBatchAnswer['items'][number] => {
         const reply = decide(item, caller);
         if (!isProblem(reply)) return { status: 200, answer: reply.body };
@@ -39,13 +38,13 @@ export function createHotHandlers({
       return { status: 200, body: { items } };
     },
     '/feedback': async (body, caller): Promise<Reply<FeedbackAnswer>> => {
-      const parsed = FeedbackRequest.safeParse(body);
+      const parsed = parseStorable(FeedbackRequest, body);
       if (!parsed.success)
         return {
           status: 400,
           title: 'The feedback is not valid',
           detail: `Send one or a list of { decision_id, metric, value }: metric ${FEEDBACK_METRICS.join(' or ')}, value in [0, 1].`,
-          errors: faultsOf(body) ?? fieldFaults(parsed.error),
+          errors: parsed.faults[0]?.path === '' ? (faultsOf(body) ?? parsed.faults) : parsed.faults,
         };
       const single = !Array.isArray(parsed.data);
       const results = await takeFeedback(Array.isArray(parsed.data) ? parsed.data : [parsed.data], caller);

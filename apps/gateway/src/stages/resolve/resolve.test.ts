@@ -71,14 +71,19 @@ it('an alias names a catalogue model, and what the caller wrote is kept', () => 
 });
 
 it.each([
-  ['a\u0000b', 'a\ufffdb'],
-  ['half \ud83d of a pair', 'half \ufffd of a pair'],
-  [`${'x'.repeat(255)}\u{1f600}`, `${'x'.repeat(255)}\ufffd`],
-])('an end user that the ledger could not store (%j) costs no record', (user, recorded) => {
-  expect(resolve({ body: { user } }).resolved?.endUser).toBe(recorded);
-  expect(
-    resolve({ operation: 'messages', body: { max_tokens: 1, metadata: { user_id: user } } }).resolved?.endUser,
-  ).toBe(recorded);
+  ['user', { user: 'a\0b' }],
+  ['user', { user: 'half \ud83d of a pair' }],
+  ['metadata.team', { metadata: { team: 'a\0' } }],
+  ['metadata.n', { metadata: { n: -0 } }],
+  ['metadata.__proto__', JSON.parse('{"metadata":{"__proto__":"x"}}') as object],
+  ['model', { model: 'sim\0' }],
+])('what no store can keep is refused where it stands: %s in %j', (param, body) => {
+  expect(resolve({ body }).refusal).toMatchObject({ code: 'invalid_value', param });
+});
+
+it('an end user that is longer than a record holds is cut, and whole to the last character', () => {
+  const user = `${'x'.repeat(255)}\u{1f600}`;
+  expect(resolve({ body: { user } }).resolved?.endUser).toBe(`${'x'.repeat(255)}\ufffd`);
 });
 
 it.each([

@@ -1,9 +1,11 @@
-import type { Operation, Refusal } from '@sluice/contracts';
+import { isStorableText, storableFault, type Operation, type Refusal } from '@sluice/contracts';
 
 type Body = Readonly<Record<string, unknown>>;
 
 const MAX_MODEL_LENGTH = 256;
-const MAX_CHOICES = 16;
+/** OpenAI's own bound of `n`. */
+const MAX_CHOICES = 128;
+const UNSTORABLE = 'must hold neither NUL nor half of a surrogate pair';
 const MAX_OUTPUT_TOKENS = 10_000_000;
 
 /**
@@ -11,7 +13,7 @@ const MAX_OUTPUT_TOKENS = 10_000_000;
  * `null` counts as absent where a field may be left out, because SDKs send it so.
  */
 export function validateBody(operation: Operation, body: Body): Refusal | undefined {
-  return checkModel(body) ?? BY_OPERATION[operation](body) ?? checkCommon(body);
+  return checkModel(body) ?? BY_OPERATION[operation](body) ?? checkCommon(body) ?? checkRecorded(body);
 }
 
 const BY_OPERATION: Record<Operation, (body: Body) => Refusal | undefined> = {
@@ -38,6 +40,18 @@ function checkCommon(body: Body): Refusal | undefined {
     checkType(body, 'temperature', 'number', 'must be a number') ??
     checkType(body, 'top_p', 'number', 'must be a number')
   );
+}
+
+/** What the ledger records of a body must be what a store can keep; prompts are not stored, and are the provider's. */
+function checkRecorded({ model, user, metadata }: Body): Refusal | undefined {
+  for (const [field, text] of [
+    ['model', model],
+    ['user', user],
+  ] as const)
+    if (typeof text === 'string' && !isStorableText(text)) return wrong(field, UNSTORABLE);
+  if (isAbsent(metadata)) return undefined;
+  const fault = storableFault(metadata);
+  return fault === undefined ? undefined : wrong(['metadata', ...fault.path].join('.'), fault.message);
 }
 
 function checkModel({ model }: Body): Refusal | undefined {

@@ -45,6 +45,9 @@ export function staticPlan(
   const { operation } = resolved.inbound;
   const entries: PlannedAttempt[] = [];
   const estimated: PlannedAttempt[] = [];
+  const { feature } = resolved;
+  const { features } = policy.routing;
+  const ofFeature = feature !== undefined && Object.hasOwn(features, feature) ? features[feature] : undefined;
   const onlyFirst = policy.dataRules.noFallback || resolved.pinned;
   for (const model of resolved.candidates) {
     for (const link of policy.routing.chain) {
@@ -80,15 +83,9 @@ export function staticPlan(
   if (first === undefined) return killed(config, workspace) ?? nothingFits(resolved.candidates[0], operation);
   return {
     entries: [first, ...rest],
-    source: resolved.pinned
-      ? 'pinned'
-      : resolved.feature !== undefined && policy.routing.features[resolved.feature]?.model !== undefined
-        ? 'feature'
-        : 'static',
+    source: resolved.pinned ? 'pinned' : ofFeature?.model !== undefined ? 'feature' : 'static',
     decisionId: undefined,
-    priority:
-      (resolved.feature === undefined ? undefined : policy.routing.features[resolved.feature]?.priority) ??
-      policy.priority,
+    priority: ofFeature?.priority ?? policy.priority,
     maxPoolSharePercent: policy.maxPoolSharePercent,
     deadlines: policy.deadlines,
     retries: policy.retries,
