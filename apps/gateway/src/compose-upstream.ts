@@ -40,11 +40,15 @@ export function composeUpstream({ clock, logger, metrics, currentConfig, publish
   const upstreamMetrics = createUpstreamMetrics(metrics, { breakers: breakerReports, pools: poolReports });
   const breakers = createBreakers({
     clock,
-    onChange: ({ provider, model, from, to }) => {
-      logger.warn({ provider, model, from, to }, 'a breaker changed its state');
+    onChange: (change) => {
+      const { provider, model, from, to, tenants, tenantsOpen, openFor } = change;
+      logger.warn(
+        { provider, model, from, to, tenants, tenants_open: tenantsOpen, open_for: openFor },
+        'a breaker changed its state',
+      );
       upstreamMetrics.breakerChanged(provider, model, to);
-      if (to === 'half_open') return;
-      publishAnomaly(breakerAnomaly({ provider, model, to }));
+      const anomaly = breakerAnomaly(change);
+      if (anomaly !== undefined) publishAnomaly(anomaly);
     },
   });
   const onAccount = (change: AccountChange): void => {

@@ -1,4 +1,4 @@
-import { act, fireEvent, screen, within } from '@testing-library/react';
+import { act, cleanup, fireEvent, screen, waitFor, within } from '@testing-library/react';
 import { Model, Plan, type OperatorState } from '@sluice/contracts';
 import { QUIET, showConsole, SIGNED_IN, type Answer } from './testing.tsx';
 
@@ -56,6 +56,13 @@ const LIVE: OperatorState['providers'][number] = {
   pools: [],
   figures: { attempts: 0, failed: 0, answered: 0, ttfb_ms_mean: 0, ttfb_ms_max: 0 },
 };
+const BREAKER = { provider: 'primary', gateway_id: 'gw-1', failure_percent: 90, calls: 30 };
+const BREAKERS: OperatorState['providers'][number]['breakers'] = [
+  { ...BREAKER, model: 'small', state: 'partly_open', tenants: 3, tenants_open: 1, open_for: ['initech'] },
+  { ...BREAKER, model: 'large', state: 'open', tenants: 14, tenants_open: 14, open_for: ['acme', 'globex'] },
+  { ...BREAKER, model: 'medium', state: 'partly_open', tenants: 9, tenants_open: 2, open_for: ['acme', 'globex'] },
+  { ...BREAKER, model: 'other', state: 'closed', tenants: 9, tenants_open: 0, open_for: [] },
+];
 const press = (name: string): boolean => fireEvent.click(screen.getByRole('button', { name }));
 
 const bodyOf = (body: string | undefined): unknown => JSON.parse(body ?? 'null');
@@ -396,5 +403,22 @@ describe('people', () => {
     fireEvent.click(screen.getByRole('button', { name: /sure\?/ }));
     await act(async () => undefined);
     expect(sent.some(({ request }) => request === 'DELETE /api/invitations/inv_1')).toBe(true);
+  });
+});
+
+describe('breakers', () => {
+  it('say for which tenants they are open, on the overview and on the page of the provider', async () => {
+    const answers = {
+      ...CONFIG,
+      'GET /api/state': { status: 200, body: { ...QUIET, providers: [{ ...LIVE, breakers: BREAKERS }] } },
+    };
+    for (const page of ['/_console', '/_console/providers/primary']) {
+      showConsole(answers, page);
+      const shown = (): string => document.body.textContent ?? '';
+      await waitFor(() => expect(shown()).toContain('for initech only'));
+      expect(shown()).toContain('for 14 of 14 tenants');
+      expect(shown()).toContain('for 2 of 9 tenants: acme, globex');
+      cleanup();
+    }
   });
 });

@@ -162,6 +162,7 @@ export const ANOMALY_TYPES = [
   'refusals.unauthenticated',
   'refusals.client_error',
   'breaker.opened',
+  'breaker.partly_opened',
   'breaker.closed',
   'provider.account_fault',
   'quota.warning',

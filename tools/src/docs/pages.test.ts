@@ -45,7 +45,7 @@ describe('docs/operations.md', () => {
 
   it('names every metric that the sources make, and no other', () => {
     const made = sources().flatMap(({ text }) =>
-      [...text.matchAll(/\.(?:counter|gauge|histogram)\('(\w+)'/g)].map((match) => match[1] as string),
+      [...text.matchAll(/\.(?:counter|gauge|histogram)\(\s*'(\w+)'/g)].map((match) => match[1] as string),
     );
     const named = [...page.matchAll(/^\| `(sluice_\w+)` \|/gm)].map((match) => match[1] as string);
     expect(made.length).toBeGreaterThan(0);

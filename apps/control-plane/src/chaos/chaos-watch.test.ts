@@ -43,7 +43,19 @@ function picture(): OperatorState {
       pools: [],
       breakers:
         provider === 'primary'
-          ? [{ provider, model: 'sim-small', gateway_id: 'gw-1', state: breaker, failure_percent: 0, calls: 1 }]
+          ? [
+              {
+                provider,
+                model: 'sim-small',
+                gateway_id: 'gw-1',
+                state: breaker,
+                failure_percent: 0,
+                calls: 1,
+                tenants: 3,
+                tenants_open: breaker === 'closed' ? 0 : 3,
+                open_for: [],
+              },
+            ]
           : [],
       figures: { attempts: 5, failed: 0, answered: 5, ttfb_ms_mean: 1, ttfb_ms_max: 1 },
     })),

@@ -259,12 +259,14 @@ function breaker(provider: string, wanted: 'open' | 'closed', { picture }: Watch
   const breakers = picture.providers.find((one) => one.provider === provider)?.breakers ?? [];
   const open = breakers.filter(({ state }) => state === 'open').length;
   const half = breakers.filter(({ state }) => state === 'half_open').length;
+  const partly = breakers.filter(({ state }) => state === 'partly_open').length;
+  const closed = breakers.length - open - half - partly;
   return {
     observed:
       breakers.length === 0
         ? 'it was not called'
-        : `${open} open, ${half} half open, ${breakers.length - open - half} closed`,
-    holds: breakers.length === 0 ? undefined : wanted === 'open' ? open > 0 : open + half === 0,
+        : `${open} open, ${half} half open, ${partly} open for some tenants, ${closed} closed`,
+    holds: breakers.length === 0 ? undefined : wanted === 'open' ? open > 0 : closed === breakers.length,
   };
 }
 

@@ -156,7 +156,9 @@ function problems(
     if (live)
       for (const breaker of report.breakers)
         if (breaker.state === 'open')
-          out.push(`The breaker for ${breaker.provider} / ${breaker.model} is open on ${report.gateway_id}.`);
+          out.push(
+            `The breaker for ${breaker.provider} / ${breaker.model} is open on ${report.gateway_id}, for ${breaker.tenants_open} of ${breaker.tenants} tenants.`,
+          );
   }
   out.push(...sources.exports.problems);
   for (const queue of sources.queues.value ?? [])

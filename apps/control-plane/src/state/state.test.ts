@@ -103,6 +103,8 @@ async function state(): Promise<OperatorState> {
 const acme = (found: OperatorState): OperatorState['tenants'][number] | undefined =>
   found.tenants.find((tenant) => tenant.tenant === 'acme');
 
+const BREAKER = { provider: 'primary', failure_percent: 90, calls: 30 };
+
 describe('the live picture', () => {
   it('sums what several gateways report, second by second, without gaps', async () => {
     await report('gw-1', [second(NOW_S - 2, 5), second(NOW_S - 1, 3, 1)]);
@@ -161,13 +163,18 @@ describe('the live picture', () => {
 
   it('says which gateway no longer reports, and shows no breakers of it', async () => {
     await report('gw-1', [], {
-      breakers: [{ provider: 'primary', model: 'sim-small', state: 'open', failure_percent: 90, calls: 30 }],
+      breakers: [
+        { ...BREAKER, model: 'sim-small', state: 'open', tenants: 14, tenants_open: 14, open_for: ['acme'] },
+        { ...BREAKER, model: 'sim-large', state: 'partly_open', tenants: 3, tenants_open: 1, open_for: ['initech'] },
+      ],
     });
     const live = await state();
     expect(live.providers.find((p) => p.provider === 'primary')?.breakers).toMatchObject([
-      { state: 'open', gateway_id: 'gw-1' },
+      { state: 'open', gateway_id: 'gw-1', tenants_open: 14, tenants: 14 },
+      { state: 'partly_open', gateway_id: 'gw-1', tenants_open: 1, open_for: ['initech'] },
     ]);
-    expect(live.problems.join(' ')).toContain('breaker for primary / sim-small is open on gw-1');
+    expect(live.problems.join(' ')).not.toContain('sim-large');
+    expect(live.problems.join(' ')).toContain('breaker for primary / sim-small is open on gw-1, for 14 of 14 tenants');
     clock.advance(10_000);
     const later = await state();
     expect(later.gateways).toMatchObject([{ gateway_id: 'gw-1', live: false }]);

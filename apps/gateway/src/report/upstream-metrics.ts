@@ -9,7 +9,10 @@ export interface UpstreamMetrics {
   probed(provider: string, result: string): void;
 }
 
-const BREAKER = { closed: 0, half_open: 1, open: 2 } as const satisfies Record<BreakerReport['state'], number>;
+const BREAKER = { closed: 0, partly_open: 0, half_open: 1, open: 2 } as const satisfies Record<
+  BreakerReport['state'],
+  number
+>;
 const ACCOUNT = { ok: 0, cooldown: 1, account_fault: 2 } as const satisfies Record<PoolReport['state'], number>;
 
 /** @param state is read when the metrics are. */
@@ -38,7 +41,12 @@ export function createUpstreamMetrics(
   ]);
   const breakers = metrics.gauge(
     'sluice_gateway_breaker_state',
-    'Breaker of a provider and model: 0 closed, 1 half open, 2 open.',
+    'Breaker of a provider and model: 0 closed for most tenants, 1 half open, 2 open.',
+    ['provider', 'model'],
+  );
+  const openTenants = metrics.gauge(
+    'sluice_gateway_breaker_open_tenants',
+    'Tenants that the breaker of a provider and model is open or half open for.',
     ['provider', 'model'],
   );
   const accounts = metrics.gauge(
@@ -49,7 +57,11 @@ export function createUpstreamMetrics(
   Object.assign(breakers, {
     collect() {
       breakers.reset();
-      for (const { provider, model, state: now } of state.breakers()) breakers.set({ provider, model }, BREAKER[now]);
+      openTenants.reset();
+      for (const { provider, model, state: now, tenants_open: open } of state.breakers()) {
+        breakers.set({ provider, model }, BREAKER[now]);
+        openTenants.set({ provider, model }, open);
+      }
     },
   });
   Object.assign(accounts, {

@@ -1,13 +1,13 @@
 import type { BreakerReport, Clock, PlannedAttempt, Provider } from '@sluice/contracts';
-import { createBreaker, type Breaker } from '@sluice/resilience';
+import { createBreaker, type Breaker, type BreakerChange } from '@sluice/resilience';
 
-/** What to tell when a breaker changes its state. */
-export type BreakerListener = (change: {
+export interface ChangedBreaker extends BreakerChange {
   readonly provider: string;
   readonly model: string;
-  readonly from: string;
-  readonly to: string;
-}) => void;
+}
+
+/** What to tell when a breaker changes its state. */
+export type BreakerListener = (change: ChangedBreaker) => void;
 
 export interface Breakers {
   /** @param version of the configuration that the attempt was planned by; settings of an older one do not come back. */
@@ -44,7 +44,7 @@ export function createBreakers({ clock, onChange }: { clock: Clock; onChange: Br
       const breaker = createBreaker({
         clock,
         options: provider.breaker,
-        onChange: (change) => onChange({ provider: provider.id, model, from: change.from, to: change.to }),
+        onChange: (change) => onChange({ provider: provider.id, model, ...change }),
       });
       known.set(id, { provider: provider.id, model, breaker, options: provider.breaker, version });
       return breaker;
@@ -59,6 +59,9 @@ export function createBreakers({ clock, onChange }: { clock: Clock; onChange: Br
           failure_percent: report.failurePercent,
           calls: report.calls,
           ...(report.retryAtMs === undefined ? {} : { retry_at_ms: report.retryAtMs }),
+          tenants: report.tenants,
+          tenants_open: report.tenantsOpen,
+          open_for: [...report.openFor],
         };
       });
     },

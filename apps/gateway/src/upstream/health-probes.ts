@@ -8,6 +8,7 @@ import {
 } from '@sluice/contracts';
 import type { SlotLease, Timers } from '@sluice/limits';
 import type { Transport } from '@sluice/providers';
+import { OWN_PARTY } from '@sluice/resilience';
 import { createCancelToken } from '../cancel-token.ts';
 import type { CompiledConfig } from '../compiled-config.ts';
 import type { AccountInUse } from '../stages/attempt/one-attempt.ts';
@@ -82,7 +83,7 @@ export function createHealthProbes(deps: HealthProbesDeps): HealthProbes {
       tenantMarker: NOBODY,
       carryFields: provider.carryFields,
     });
-    const pass = deps.breakers.of(entry, config.version).tryEnter();
+    const pass = deps.breakers.of(entry, config.version).tryEnter(OWN_PARTY);
     if (pass === undefined) return 'skipped';
     const use = capacity?.account.tryUse();
     const slot = capacity?.pool.acquire({

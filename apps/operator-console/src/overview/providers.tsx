@@ -1,5 +1,6 @@
 import type { OperatorState } from '@sluice/contracts';
 import { Badge, Meter, ScrollX } from '@sluice/ui';
+import { BREAKER_STATE, reachOf } from '../providers/breaker-words.ts';
 import { Link } from '../routing/location.tsx';
 
 type Provider = OperatorState['providers'][number];
@@ -101,10 +102,10 @@ export function BreakerSummary({ provider }: { provider: Pick<Provider, 'breaker
     <span className="stack">
       {notClosed.map((breaker) => (
         <span key={`${breaker.gateway_id} ${breaker.model}`}>
-          <Badge tone={breaker.state === 'open' ? 'bad' : 'warn'}>
-            {breaker.state === 'open' ? 'open' : 'half open'}
-          </Badge>{' '}
-          <span className="small">{breaker.model}</span>
+          <Badge tone={BREAKER_STATE[breaker.state].tone}>{BREAKER_STATE[breaker.state].word}</Badge>{' '}
+          <span className="small">
+            {breaker.model} {reachOf(breaker)}
+          </span>
         </span>
       ))}
       {closed > 0 && (

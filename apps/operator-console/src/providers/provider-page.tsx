@@ -7,13 +7,8 @@ import { Problem } from '../edit/problem.tsx';
 import { percent, queuedByTier } from '../overview/providers.tsx';
 import { Link } from '../routing/location.tsx';
 import { Accounts } from './accounts.tsx';
+import { BREAKER_STATE, reachOf } from './breaker-words.ts';
 import { Offers } from './offers.tsx';
-
-const STATE = {
-  closed: { tone: 'good', word: 'closed' },
-  half_open: { tone: 'warn', word: 'half open' },
-  open: { tone: 'bad', word: 'open' },
-} as const;
 
 /** One provider: breakers and accounts now, its configuration, and the models it has. */
 export function ProviderPage({ api, picture, id }: { api: OperatorApi; picture: OperatorState; id: string }) {
@@ -86,7 +81,8 @@ function Live({ provider, now }: { provider: OperatorState['providers'][number];
                     {breaker.model} <span className="muted small">{breaker.gateway_id}</span>
                   </th>
                   <td>
-                    <Badge tone={STATE[breaker.state].tone}>{STATE[breaker.state].word}</Badge>{' '}
+                    <Badge tone={BREAKER_STATE[breaker.state].tone}>{BREAKER_STATE[breaker.state].word}</Badge>{' '}
+                    <span>{reachOf(breaker)}</span>{' '}
                     {breaker.retry_at_ms !== undefined && breaker.retry_at_ms > now && (
                       <span className="muted num">probe in {Math.ceil((breaker.retry_at_ms - now) / 1000)} s</span>
                     )}

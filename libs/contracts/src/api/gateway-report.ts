@@ -21,11 +21,20 @@ export type SecondCounts = z.infer<typeof SecondCounts>;
 export const BreakerReport = z.object({
   provider: Name,
   model: Name,
-  state: z.enum(['closed', 'open', 'half_open']),
+  /**
+   * Each tenant is judged by its own calls. `open` and `half_open`: the provider is held to be down; `partly_open`:
+   * some tenants' calls fail while the others are served.
+   */
+  state: z.enum(['closed', 'open', 'half_open', 'partly_open']),
   failure_percent: z.number().min(0).max(100),
   calls: z.int().min(0),
-  /** When an open breaker lets a probe through, epoch milliseconds. */
+  /** When the first of those that it is open for may probe, epoch milliseconds. */
   retry_at_ms: z.number().optional(),
+  /** Tenants with verdicts lately, and of these the ones that it is open or half open for. */
+  tenants: z.int().min(0).default(0),
+  tenants_open: z.int().min(0).default(0),
+  /** A few of their names. */
+  open_for: z.array(Name).max(5).default([]),
 });
 export type BreakerReport = z.infer<typeof BreakerReport>;
 

@@ -96,6 +96,7 @@ export async function sendAttempt(
       record.status = result.status;
       call.answer = result;
       call.verdict = pass;
+      pass.answers();
       call.account = capacity.account;
       accountAccepted(deps, attempt);
       return ANSWERED;

@@ -12,7 +12,6 @@ import {
   type UsageOutbox,
 } from '@sluice/contracts';
 import type { SlotLease } from '@sluice/limits';
-import type { Breaker } from '@sluice/resilience';
 import type { Call, Resolved } from '../../call.ts';
 import type { CompiledKey } from '../../compiled-config.ts';
 import type { Breakers } from '../../upstream/breakers.ts';
@@ -58,8 +57,8 @@ const QUEUE_TRIGGERS: readonly FailoverTrigger[] = ['rate_limit', 'timeout'];
 /** One attempt: breaker → credential with capacity → fair queue → record → call. What it acquires, it gives back. */
 export function tryOnce(call: Call, deps: TryDeps, plan: AttemptPlan, entry: PlannedAttempt): MaybePromise<TryResult> {
   const breaker = deps.breakers.of(entry, call.config.version);
-  const pass = breaker.tryEnter((call.key as CompiledKey).workspace.tenant.id);
-  if (pass === undefined) return breakerOpen(deps, breaker);
+  const pass = breaker.tryEnter(tenantOf(call));
+  if (pass === undefined) return breakerOpen(breaker.waitMs(tenantOf(call)));
   const demand = demandOf(call, plan, entry);
   const capacity = deps.capacity.pick(entry, call.config.version, demand);
   const use = capacity?.account.tryUse();
@@ -105,7 +104,7 @@ function demandOf(call: Call, { maxPoolSharePercent }: AttemptPlan, { credential
   if (!rated) return NO_DEMAND;
   const { inputTokens = 0, outputTokens = 0 } = call.reservation ?? {};
   return {
-    tenantId: (call.key as CompiledKey).workspace.tenant.id,
+    tenantId: tenantOf(call),
     maxSharePercent: maxPoolSharePercent,
     tokens: inputTokens + outputTokens,
   };
@@ -162,16 +161,20 @@ function noSlot(call: Call, why: Exclude<SlotOutcome, SlotLease>): TryResult {
 /** Who waited may find that the provider fails by now, or that the account rests: a whole queue would run into it. */
 function changedMeanwhile(deps: TryDeps, attempt: Attempt): TryResult | undefined {
   const { breaker, pass, use, capacity } = attempt;
-  if (!pass.probe && breaker.state.kind !== 'closed') return breakerOpen(deps, breaker);
+  const waitMs = pass.probe ? 0 : breaker.waitMs(tenantOf(attempt.call));
+  if (waitMs > 0) return breakerOpen(waitMs);
   return use === 'use' && capacity.account.state.kind !== 'ok' ? accountsRest(deps, attempt) : undefined;
 }
 
-function breakerOpen({ clock }: TryDeps, breaker: Breaker): TryResult {
-  const { retryAtMs } = breaker.report();
+function breakerOpen(retryAfterMs: number): TryResult {
   return skipped('breaker_open', BREAKER_TRIGGERS, {
     code: 'upstream_unavailable',
-    retryAfterMs: retryAtMs === undefined ? 1_000 : Math.max(1, retryAtMs - clock.now()),
+    retryAfterMs: Math.max(1, retryAfterMs),
   });
+}
+
+function tenantOf({ key }: Call): string {
+  return (key as CompiledKey).workspace.tenant.id;
 }
 
 function accountsRest(
