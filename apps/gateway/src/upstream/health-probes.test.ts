@@ -58,7 +58,8 @@ describe('an active probe', () => {
     for (let i = 0; i < 2; i += 1) expect((await under.run()).code).toBe('upstream_unavailable');
     expect(breakerOf(under)?.state).toBe('open');
     await pass(under, 8);
-    expect(breakerOf(under)).toMatchObject({ state: 'open', tenants: 1, tenants_open: 1, open_for: ['acme'] });
+    // The gateway's own calls are served by now, so it is not the provider as a whole.
+    expect(breakerOf(under)).toMatchObject({ state: 'partly_open', tenants: 1, tenants_open: 1, open_for: ['acme'] });
     await pass(under, 4);
     expect(breakerOf(under)).toMatchObject({ state: 'closed', tenants: 1, tenants_open: 0 });
     expect(under.probed).toEqual(['primary:ok', 'primary:ok', 'primary:ok']);
