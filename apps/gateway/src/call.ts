@@ -17,11 +17,12 @@ import type {
   TokenUsage,
   UsageSource,
 } from '@sluice/contracts';
-import type { Account, BreakerPass } from '@sluice/resilience';
+import type { GateUse } from '@sluice/limits';
+import type { BreakerPass } from '@sluice/resilience';
 import type { CancelToken } from './cancel-token.ts';
 import type { ClientResponse } from './http/client-response.ts';
 import type { CompiledConfig, CompiledKey } from './compiled-config.ts';
-import type { RateUse } from './upstream/credential-rate.ts';
+import type { AccountInUse } from './stages/attempt/one-attempt.ts';
 import type { CutReason } from './stages/settle/unread-answers.ts';
 import type { OpenAnswer } from './upstream/open-answer.ts';
 
@@ -159,11 +160,11 @@ export interface Call {
    */
   givenUp: boolean;
   /** What the last attempt took of its account's rate, where that has one. */
-  rateUse: RateUse | undefined;
+  rateUse: GateUse | undefined;
   /** Verdict on the provider that answers, owed until the answer's end. */
   verdict: BreakerPass | undefined;
   /** The account of the provider that answers. */
-  account: Account | undefined;
+  account: Pick<AccountInUse, 'capacity' | 'use'> | undefined;
   /** Timers of the attempt stage, stopped by settle. */
   stopTimers: (() => void) | undefined;
   // relay, settle

@@ -4,7 +4,7 @@ import type { CompiledConfig } from './compiled-config.ts';
 import type { FoundAnomaly } from './report/publish-anomaly.ts';
 import { accountAnomaly, breakerAnomaly } from './report/upstream-anomalies.ts';
 import { createUpstreamMetrics } from './report/upstream-metrics.ts';
-import type { AccountChange } from './stages/attempt/send-attempt.ts';
+import type { AccountChange } from './upstream/account-verdicts.ts';
 import { createBreakers } from './upstream/breakers.ts';
 import { createCapacity } from './upstream/capacity.ts';
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Instant, Name, PicoUsdPerToken } from './ids.ts';
+import { Priority } from './policy.ts';
 import { HeaderName, HeaderValue } from './storable.ts';
 
 /**
@@ -44,8 +45,10 @@ export const Credential = z.strictObject({
   weight: z.int().min(0).max(1000).default(1),
   /** Only for these tenants, or all. */
   tenants: z.array(Name).min(1).optional(),
-  /** Slots that only requests of at least this priority may use. */
-  reserved: z.strictObject({ priority: z.enum(['critical', 'high']), slots: z.int().min(1) }).optional(),
+  /** Only for calls of these priorities, or all: a pool of its own for each tier. */
+  tiers: z.array(Priority).min(1).optional(),
+  /** So many slots are always left for calls of at least this priority; those that they hold count as left. */
+  reserved: z.strictObject({ priority: z.enum(['critical', 'high', 'standard']), slots: z.int().min(1) }).optional(),
 });
 export type Credential = z.infer<typeof Credential>;
 

@@ -47,6 +47,12 @@ export interface UpstreamRequest {
   readonly body: Buffer;
 }
 
+/** Limits that a provider's answers tell, per minute. */
+export interface RateLimits {
+  readonly requestsPerMinute?: number;
+  readonly tokensPerMinute?: number;
+}
+
 /**
  * Why an attempt failed, by what may be done about it. `model_unknown`: the provider does not know the name that the
  * operator gave for the model.
@@ -71,6 +77,11 @@ export interface UpstreamFault {
   readonly deadline?: 'connect' | 'first_byte' | 'idle';
   /** From Retry-After or retry-after-ms, milliseconds, not yet clamped. */
   readonly retryAfterMs?: number;
+  /**
+   * Of a `rate_limited` fault, where the provider says more than that this call was too much: nothing remains of the
+   * model's rate, or it is the whole account that is limited. Never from text that a caller can quote.
+   */
+  readonly limitReach?: 'model' | 'account';
   /** The provider's body, at most 64 KiB, when the dialect's rules let it pass to the caller. */
   readonly body?: Buffer;
   readonly contentType?: string;

@@ -1,6 +1,8 @@
 import type { FaultKind, UpstreamFault } from '@sluice/contracts';
 import { parseRetryAfter } from '@sluice/resilience';
 import { parseText } from './json-shape.ts';
+import { limitReachOf } from './rate-headers.ts';
+import { asObject } from './token-count.ts';
 
 export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
@@ -30,12 +32,17 @@ export function faultOf(
   return {
     kind,
     status,
+    ...(kind === 'rate_limited' ? limitReachOf(headers, errorOf(body), nowMs) : {}),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(mayPass && body.length > 0
       ? { body, contentType: typeof contentType === 'string' ? contentType : 'application/json' }
       : {}),
     detail: `status ${status}`,
   };
+}
+
+function errorOf(body: Buffer): Readonly<Record<string, unknown>> | undefined {
+  return asObject(asObject(parseJson(body))?.error);
 }
 
 /** The body as JSON, or undefined. */

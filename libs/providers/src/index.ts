@@ -3,5 +3,6 @@ export * from './transport.ts';
 export * from './openai/adapter.ts';
 export * from './anthropic/adapter.ts';
 export * from './sse-codec.ts';
+export { rateLimitsOf } from './rate-headers.ts';
 export * from './json-splice.ts';
 export { jsonFault, MAX_JSON_DEPTH, MAX_JSON_PARTS, stringEnd } from './json-shape.ts';

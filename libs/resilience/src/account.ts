@@ -1,14 +1,12 @@
 import type { Clock } from '@sluice/contracts';
+import { AccountStanding } from './account-standing.ts';
 
-/** How an account at a provider stands. */
+/** How an account at a provider stands for everybody. */
 export type AccountState =
   | { readonly kind: 'ok' }
-  /** The provider limits us: not used before `untilMs`, epoch milliseconds. */
+  /** The provider limits the whole account: not used before `untilMs`, epoch milliseconds. */
   | { readonly kind: 'cooling'; readonly untilMs: number }
-  /**
-   * The provider, or the lack of a secret, refuses us. From `retryAtMs` (epoch milliseconds) on one call at a time
-   * tries again.
-   */
+  /** The provider, or the lack of a secret, refuses us. From `retryAtMs` (epoch milliseconds) on, one call at a time tries again. */
   | {
       readonly kind: 'refused';
       readonly status: number | undefined;
@@ -16,135 +14,96 @@ export type AccountState =
       readonly retryAtMs: number;
     };
 
-/** What a call may do with an account: use it, try whether it is accepted again, or nothing. */
-export type AccountUse = 'use' | 'probe' | undefined;
+/** Whom a verdict concerns: without a tenant every one of them, without a model all models of the account. */
+export interface AccountScope {
+  readonly model?: string;
+  readonly tenantId?: string;
+}
+
+/** One thing that rests or is refused, for those who look at it. */
+export interface AccountRest extends AccountScope {
+  readonly kind: 'limited' | 'refused';
+  /** Of a refusal; undefined when the secret is missing. */
+  readonly status?: number | undefined;
+  /** Epoch milliseconds. */
+  readonly untilMs: number;
+}
+
+/** Leave for one call. A `probe` must be answered with one of the account's verdicts or with `inconclusive`. */
+export interface AccountUse {
+  readonly tenantId: string;
+  readonly model: string;
+  readonly probe: boolean;
+  /** How many verdicts the account had heard when leave was given. */
+  readonly born: number;
+}
+
+/**
+ * Whom the provider means by a rate limit. `caller`: it does not say, so that one tenant's own burst or its too large
+ * request may be the cause. `model`: it says that nothing remains of the model's rate. `account`: it names the account.
+ */
+export type LimitReach = 'caller' | 'model' | 'account';
 
 export interface AccountOptions {
   readonly clock: Clock;
-  /** How long a rate limit without a Retry-After rests the account. */
+  /** How long a rate limit without a Retry-After rests, milliseconds. */
   readonly coolingMs?: number;
-  /** No wish of the provider's rests it longer. */
+  /** No wish of the provider's rests longer. */
   readonly maxCoolingMs?: number;
-  /** How long a refused account is left alone before each probe. */
+  /** How long something refused is left alone before each probe. */
   readonly refusedRestMs?: number;
-  /** A probe without an answer gives its place to another after this long. */
+  /** A probe without an answer gives its place to the same tenant again after this long. */
   readonly probeTimeoutMs?: number;
-  /** An account that served a call this lately is not refused by a status that may be one call's own (402, 403). */
-  readonly provenMs?: number;
+  /** What two tenants meet within this long, with nobody else served in between, is no longer one tenant's own. */
+  readonly suspicionMs?: number;
+  /** A tenant that was served this lately is not held back by what others met. */
+  readonly evidenceMs?: number;
+  /** Tenants that are remembered for each model, at least; at most twice as many. */
+  readonly maxTenants?: number;
 }
 
-/** The standing of one account, apart from the breaker: a wrong secret says nothing about the provider's health. */
+/**
+ * The standing of one account, apart from the breaker: a wrong secret says nothing about the provider's health. What
+ * one tenant met concerns that tenant on that model. It concerns others once a second tenant met it while nobody else
+ * was served, or when the provider says so; and then only those who have no recent success of their own.
+ */
 export interface Account {
   readonly state: AccountState;
-  /** Whether a call could go now. Takes nothing. */
-  readonly usable: boolean;
-  /** Leave for one call. A `probe` must be answered with `accepted`, `refused` or `inconclusive`. */
-  tryUse(): AccountUse;
-  /** Milliseconds until a call may go; 0 when it may now. */
-  restMs(): number;
-  rateLimited(retryAfterMs: number | undefined): void;
+  /** What rests and what is refused, whole account first; at most `most` entries. */
+  rests(most: number): AccountRest[];
+  /** Leave for one call; undefined when it must not be made. */
+  tryUse(tenantId: string, model: string): AccountUse | undefined;
+  /** Milliseconds until such a call may go; 0 when it may now. Takes nothing. */
+  restMs(tenantId: string, model: string): number;
+  /** Whether it is a refusal that holds such a call back. */
+  isRefused(tenantId: string, model: string): boolean;
   /**
-   * A call was refused in a way that speaks of the account. A 402 or 403 changes nothing while the account has just
-   * served another call: it may be about what that one call asked for, and the next ones will tell.
+   * The provider limits the rate.
    *
-   * @returns true when this begins an episode: the moment to tell people, once.
+   * @returns whether the limit concerns more than this tenant, and the refusal that the answer ends, if any.
    */
-  refused(status: number | undefined): boolean;
-  /** The provider served a call by this account. */
-  served(): void;
-  /** The provider took a probe. @returns true when this ends an episode. */
-  accepted(): boolean;
-  /** A probe ended without a word about the account; the next one may go at once. */
-  inconclusive(): void;
+  rateLimited(
+    use: AccountUse,
+    limit: { readonly retryAfterMs: number | undefined; readonly reach: LimitReach },
+  ): { readonly forAll: boolean; readonly ended: AccountScope | undefined };
+  /**
+   * The provider refuses the account. A 403 may be about what one caller asked for, and so may a refusal without a
+   * status of its own; any other is the account's at once, because no caller can cause it.
+   *
+   * @returns what it concerns when this begins an episode: the moment to tell people, once.
+   */
+  refused(use: AccountUse, status: number | undefined): AccountScope | undefined;
+  /** There is no secret to call with: the account's, at once. @returns as `refused`. */
+  secretMissing(use: AccountUse): AccountScope | undefined;
+  /** The provider served a call. @returns the refusal that this ends, if any. */
+  served(use: AccountUse): AccountScope | undefined;
+  /** The provider took the account but not the call, as with a 400. @returns the refusal that this ends, if any. */
+  accepted(use: AccountUse): AccountScope | undefined;
+  /** The call ended without a word about the account; the next probe may go at once. */
+  inconclusive(use: AccountUse): void;
 }
 
-/** All times on the monotonic clock. */
-type Inner =
-  | { readonly kind: 'ok' }
-  | { readonly kind: 'cooling'; readonly untilMs: number }
-  | { readonly kind: 'refused'; readonly status: number | undefined; readonly sinceMs: number; retryAtMs: number };
-
-const OK = { kind: 'ok' } as const;
-
 /** An account that starts well. There is no timer: each rest is computed when somebody looks. */
-export function createAccount({
-  clock,
-  coolingMs = 1_000,
-  maxCoolingMs = 60_000,
-  refusedRestMs = 30_000,
-  probeTimeoutMs = 60_000,
-  provenMs = 10_000,
-}: AccountOptions): Account {
-  let inner: Inner = OK;
-  let servedAtMs = -Infinity;
-
-  const epochOf = (monotonicMs: number): number => clock.now() + (monotonicMs - clock.monotonic());
-
-  const restMs = (): number => {
-    switch (inner.kind) {
-      case 'ok':
-        return 0;
-      case 'cooling':
-        return Math.max(0, inner.untilMs - clock.monotonic());
-      case 'refused':
-        return Math.max(0, inner.retryAtMs - clock.monotonic());
-    }
-  };
-
-  return {
-    get state(): AccountState {
-      if (inner.kind === 'cooling' && restMs() === 0) inner = OK;
-      if (inner.kind === 'ok') return OK;
-      if (inner.kind === 'cooling') return { kind: 'cooling', untilMs: epochOf(inner.untilMs) };
-      return {
-        kind: 'refused',
-        status: inner.status,
-        sinceMs: epochOf(inner.sinceMs),
-        retryAtMs: epochOf(inner.retryAtMs),
-      };
-    },
-    get usable() {
-      return inner.kind === 'ok' || restMs() === 0;
-    },
-    restMs,
-    tryUse() {
-      if (inner.kind === 'ok') return 'use';
-      if (restMs() > 0) return undefined;
-      if (inner.kind === 'refused') {
-        inner.retryAtMs = clock.monotonic() + probeTimeoutMs;
-        return 'probe';
-      }
-      inner = OK;
-      return 'use';
-    },
-    rateLimited(retryAfterMs) {
-      // A refused account stays refused until a probe was accepted: this may be a call from before.
-      const untilMs = clock.monotonic() + Math.min(retryAfterMs ?? coolingMs, maxCoolingMs);
-      if (inner.kind === 'cooling' && inner.untilMs >= untilMs) return;
-      if (inner.kind !== 'refused') inner = { kind: 'cooling', untilMs };
-    },
-    refused(status) {
-      const now = clock.monotonic();
-      const begins = inner.kind !== 'refused';
-      if (begins && (status === 402 || status === 403) && now - servedAtMs < provenMs) return false;
-      inner = {
-        kind: 'refused',
-        status,
-        sinceMs: inner.kind === 'refused' ? inner.sinceMs : now,
-        retryAtMs: now + refusedRestMs,
-      };
-      return begins;
-    },
-    served() {
-      servedAtMs = clock.monotonic();
-    },
-    accepted() {
-      if (inner.kind !== 'refused') return false;
-      inner = OK;
-      return true;
-    },
-    inconclusive() {
-      if (inner.kind === 'refused') inner.retryAtMs = Math.min(inner.retryAtMs, clock.monotonic());
-    },
-  };
+export function createAccount(options: AccountOptions): Account {
+  return new AccountStanding(options);
 }

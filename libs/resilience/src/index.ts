@@ -3,3 +3,4 @@ export * from './retry.ts';
 export * from './retry-budget.ts';
 export * from './deadline.ts';
 export * from './account.ts';
+export { RecentMap } from './recent-map.ts';

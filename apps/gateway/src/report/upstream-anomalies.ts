@@ -1,6 +1,6 @@
 import type { Anomaly } from '@sluice/contracts';
 import type { BreakerReach } from '@sluice/resilience';
-import type { AccountChange } from '../stages/attempt/send-attempt.ts';
+import type { AccountChange } from '../upstream/account-verdicts.ts';
 import type { ChangedBreaker } from '../upstream/breakers.ts';
 
 type UpstreamAnomaly = Pick<Anomaly, 'type' | 'level' | 'subject' | 'message' | 'samples'>;

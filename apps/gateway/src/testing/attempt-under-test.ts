@@ -14,7 +14,7 @@ import { createCancelToken } from '../cancel-token.ts';
 import { createCall } from '../http/envelope.ts';
 import type { ClientResponse } from '../http/client-response.ts';
 import { createAttemptStage } from '../stages/attempt/attempt.ts';
-import type { AccountChange } from '../stages/attempt/send-attempt.ts';
+import type { AccountChange } from '../upstream/account-verdicts.ts';
 import { isPlanRefusal, staticPlan } from '../stages/route/static-plan.ts';
 import { createBreakers } from '../upstream/breakers.ts';
 import { createCapacity } from '../upstream/capacity.ts';
@@ -101,7 +101,7 @@ export function createAttemptUnderTest(
   const passed: string[] = [];
   const secrets = new Set(['SLUICE_SECRET_A', 'SLUICE_SECRET_B']);
   const breakers = createBreakers({ clock, onChange: () => undefined });
-  const capacity = createCapacity({ clock });
+  const capacity = createCapacity({ clock, timers });
   const budgets = new Map<string, RetryBudget>();
   const budget = (provider: string): RetryBudget => {
     const known = budgets.get(provider) ?? createRetryBudget({ clock });

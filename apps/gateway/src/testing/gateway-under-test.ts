@@ -26,7 +26,7 @@ import { pipelineOf } from '../pipeline.ts';
 import { createChooseModel } from '../router/choose-model.ts';
 import { createAdmitStage } from '../stages/admit/admit.ts';
 import { createCountingAttemptStage } from '../stages/attempt/count-tokens.ts';
-import type { AccountChange } from '../stages/attempt/send-attempt.ts';
+import type { AccountChange } from '../upstream/account-verdicts.ts';
 import { createAuthenticateStage } from '../stages/authenticate/authenticate.ts';
 import { createFindPerson } from '../stages/authenticate/person.ts';
 import { createCacheStage } from '../stages/cache/cache.ts';

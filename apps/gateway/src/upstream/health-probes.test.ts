@@ -99,7 +99,7 @@ describe('an active probe', () => {
       entry === undefined
         ? undefined
         : under.capacity
-            .pick(entry, 7)
+            .pick(entry, 7, { tenantId: 't', tokens: 1, mayWaitMs: 0 })
             ?.pool.acquire({ tenantId: 't', workspaceId: 'w', priority: 'low', costTokens: 1, timeoutMs: 0 });
     await pass(under, 1);
     expect(under.probed).toEqual(['primary:skipped']);

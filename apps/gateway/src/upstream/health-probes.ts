@@ -12,10 +12,10 @@ import { OWN_PARTY } from '@sluice/resilience';
 import { createCancelToken } from '../cancel-token.ts';
 import type { CompiledConfig } from '../compiled-config.ts';
 import type { AccountInUse } from '../stages/attempt/one-attempt.ts';
-import { accountAccepted, noteAccount, type AccountDeps } from '../stages/attempt/send-attempt.ts';
 import type { AdapterLookup } from '../stages/route/static-plan.ts';
+import { accountServed, noteAccount, type AccountDeps } from './account-verdicts.ts';
 import type { Breakers } from './breakers.ts';
-import { NO_DEMAND, type Capacity } from './capacity.ts';
+import type { AccountDemand, Capacity } from './capacity.ts';
 import { openUpstream } from './open-upstream.ts';
 
 /**
@@ -51,6 +51,8 @@ export interface HealthProbes {
 const TICK_MS = 1_000;
 /** Marks a call that belongs to no workspace. */
 const NOBODY = '00000000-0000-0000-0000-000000000000';
+/** A probe waits for nothing. */
+const DEMAND: AccountDemand = { tenantId: NOBODY, tokens: 1, mayWaitMs: 0 };
 const processTimers: Timers = {
   setTimeout: (callback, delayMs) => setTimeout(callback, delayMs),
   clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout),
@@ -70,7 +72,7 @@ export function createHealthProbes(deps: HealthProbesDeps): HealthProbes {
     const entry = entryOf(config, provider, settings.model);
     const adapter = deps.adapters(provider.dialect);
     if (entry === undefined || adapter === undefined) return 'skipped';
-    const capacity = deps.capacity.pick(entry, config.version);
+    const capacity = deps.capacity.pick(entry, config.version, DEMAND);
     const ref = capacity?.credential.secret;
     const secret = ref === undefined ? undefined : deps.secrets.find(ref);
     // Before anything is taken: what cannot be written must hold nothing.
@@ -85,23 +87,26 @@ export function createHealthProbes(deps: HealthProbesDeps): HealthProbes {
     });
     const pass = deps.breakers.of(entry, config.version).tryEnter(OWN_PARTY);
     if (pass === undefined) return 'skipped';
-    const use = capacity?.account.tryUse();
+    const use = capacity?.account.tryUse(NOBODY, entry.model);
     const slot = capacity?.pool.acquire({
       tenantId: NOBODY,
       workspaceId: NOBODY,
       priority: 'low',
-      costTokens: 1,
+      model: entry.model,
+      costTokens: DEMAND.tokens,
       timeoutMs: 0,
     });
     const missing = ref !== undefined && secret === undefined;
     if (capacity === undefined || use === undefined || !isSlot(slot) || missing || isRefusal(request)) {
       pass.ignore();
-      if (isSlot(slot)) slot.release();
-      if (use === 'probe') capacity?.account.inconclusive();
+      if (isSlot(slot)) {
+        slot.gateUse?.giveBack();
+        slot.release();
+      }
+      if (use !== undefined) capacity?.account.inconclusive(use);
       return 'skipped';
     }
     const used: AccountInUse = { requestId: 'health-probe', capacity, use };
-    capacity.rate?.take(NO_DEMAND);
     const cancel = createCancelToken();
     const timer = timers.setTimeout(() => cancel.cancel('total_deadline'), settings.timeoutMs);
     const result = await openUpstream({
@@ -120,7 +125,7 @@ export function createHealthProbes(deps: HealthProbesDeps): HealthProbes {
     });
     timers.clearTimeout(timer);
     if (result.kind === 'cancelled') {
-      if (use === 'probe') capacity.account.inconclusive();
+      capacity.account.inconclusive(use);
       pass.fail();
       return 'failed';
     }
@@ -136,7 +141,7 @@ export function createHealthProbes(deps: HealthProbesDeps): HealthProbes {
       pass.fail();
       return 'failed';
     }
-    accountAccepted(deps, used);
+    accountServed(deps, used);
     pass.succeed();
     return 'ok';
   }

@@ -109,7 +109,7 @@ class Exchange implements TransportHandlers {
     this.#status = status;
     this.#headers = headers;
     this.#contentType = contentType;
-    call.onHeaders();
+    call.onHeaders(headers);
     const encoding = headers['content-encoding'];
     const encoded = encoding !== undefined && encoding !== '' && String(encoding).toLowerCase() !== 'identity';
     if (status >= 400) {

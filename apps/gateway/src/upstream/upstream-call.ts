@@ -1,5 +1,5 @@
 import type { InboundCall, PlannedAttempt, ProviderAdapter, UpstreamRequest } from '@sluice/contracts';
-import type { Transport } from '@sluice/providers';
+import type { AnswerHeaders, Transport } from '@sluice/providers';
 import type { CancelToken } from '../cancel-token.ts';
 
 /** One attempt to be sent, and whom to tell of it. */
@@ -16,6 +16,6 @@ export interface UpstreamCall {
   readonly idleMs: number;
   /** The provider is done with the call: its slot is free. Called exactly once, before or after the promise settles. */
   readonly onReleased: () => void;
-  /** The first byte of the answer's head has come. */
-  onHeaders(): void;
+  /** The answer's head has come. */
+  onHeaders(headers: AnswerHeaders): void;
 }

@@ -45,7 +45,37 @@ export const PoolReport = z.object({
   in_use: z.int(),
   queued: z.partialRecord(Priority, z.int().min(0)),
   oldest_wait_ms: z.number().min(0),
+  /** Of the whole account. */
   state: z.enum(['ok', 'cooldown', 'account_fault']),
+  /** What rests and is refused: of one tenant where `tenant` is there, of one model where `model` is. */
+  rests: z
+    .array(
+      z.object({
+        kind: z.enum(['limited', 'refused']),
+        /** What the provider refused with; absent where the secret is missing. */
+        status: z.int().optional(),
+        model: Name.optional(),
+        tenant: Name.optional(),
+        /** Epoch milliseconds; of a refusal, when it is tried again. */
+        until_ms: z.number(),
+      }),
+    )
+    .default([]),
+  /** Limits per minute that are kept: as configured, as told by the provider's headers, or learned from its refusals. */
+  rates: z
+    .array(
+      z.object({
+        from: z.enum(['configured', 'told', 'learned']),
+        model: Name.optional(),
+        requests_per_minute: z.number().optional(),
+        tokens_per_minute: z.number().optional(),
+      }),
+    )
+    .default([]),
+  /** Slots that are kept for a tier, and how many its calls hold. */
+  reserved: z.object({ priority: Priority, slots: z.int(), in_use: z.int() }).optional(),
+  /** The only tiers whose calls it takes. */
+  tiers: z.array(Priority).optional(),
 });
 export type PoolReport = z.infer<typeof PoolReport>;
 

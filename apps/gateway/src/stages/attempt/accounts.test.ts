@@ -14,11 +14,19 @@ const TWO = credentials(
   { id: 'a', slots: 5, secret: secret('SLUICE_SECRET_A') },
   { id: 'b', slots: 5, secret: secret('SLUICE_SECRET_B') },
 );
+/** Of a tenant that met nothing. */
+const FRESH = { tenantId: 'somebody', tokens: 1, mayWaitMs: 0 };
 const stateOf = (under: ReturnType<typeof createAttemptUnderTest>) =>
   under.capacity.report().map(({ credential, state }) => `${credential}:${state}`);
+const restsOf = (under: ReturnType<typeof createAttemptUnderTest>) =>
+  under.capacity
+    .report()
+    .flatMap(({ credential, rests }) =>
+      rests.map(({ kind, tenant = '*', model = '*' }) => `${credential}: ${kind} ${tenant} ${model}`),
+    );
 
 describe('an account that the provider refuses', () => {
-  it.each([401, 402, 403])(
+  it.each([401, 402])(
     'with %s is left alone, told once, and feeds no breaker; a probe after half a minute brings it back',
     async (status) => {
       const under = createAttemptUnderTest({ primary: [{ status }, { status }, OK] }, ONE);
@@ -39,6 +47,22 @@ describe('an account that the provider refuses', () => {
       expect(under.breakers.report()[0]?.calls).toBe(2);
     },
   );
+
+  it('with 403 is left alone by the tenant that met it on that model, told once it lasts, and tried again', async () => {
+    const under = createAttemptUnderTest({ primary: [{ status: 403 }, { status: 403 }, OK] }, ONE);
+    for (let i = 0; i < 5; i += 1) expect((await under.run()).code).toBe('upstream_account');
+    expect([under.sent.length, stateOf(under), restsOf(under)]).toEqual([1, ['a:ok'], ['a: refused acme sim-small']]);
+    expect(under.accounts).toEqual([]);
+    under.clock.advance(30_000);
+    expect((await under.run()).code).toBe('upstream_account');
+    under.clock.advance(30_000);
+    expect((await under.run()).code).toBe('ok');
+    expect(under.accounts).toMatchObject([
+      { to: 'refused', tenant: 'acme', model: 'sim-small', status: 403 },
+      { to: 'accepted', tenant: 'acme', model: 'sim-small' },
+    ]);
+    expect([restsOf(under), under.breakers.report()[0]?.calls]).toEqual([[], 1]);
+  });
 
   it('is passed over for another account of the same provider, in the same call', async () => {
     const under = createAttemptUnderTest({ primary: [{ status: 401 }, OK], secondary: [OK] }, TWO);
@@ -79,7 +103,7 @@ it('a probe that would have to wait for a slot gives its place to others at once
   const { call } = await under.run();
   const entry = call.plan?.entries[0] as NonNullable<Call['plan']>['entries'][0];
   under.clock.advance(30_000);
-  const pool = under.capacity.pick(entry, call.config.version)?.pool as SlotPool;
+  const pool = under.capacity.pick(entry, call.config.version, FRESH)?.pool as SlotPool;
   const owner = call.key?.workspace as NonNullable<Call['key']>['workspace'];
   const claim = {
     tenantId: owner.tenant.id,
@@ -132,7 +156,7 @@ describe('a rate limit', () => {
   it('rests the account that met it and no other', async () => {
     const under = createAttemptUnderTest({ primary: [{ status: 429, headers: { 'retry-after': '20' } }, OK] }, TWO);
     expect((await under.run()).code).toBe('ok');
-    expect(stateOf(under)).toEqual(['a:cooldown', 'b:ok']);
+    expect(restsOf(under)).toEqual(['a: limited acme sim-small']);
     await under.run();
     expect(under.sent.map(({ secret: used }) => used)).toEqual([
       'SLUICE_SECRET_A',
@@ -141,7 +165,7 @@ describe('a rate limit', () => {
     ]);
     expect(under.accounts).toEqual([]);
     under.clock.advance(20_000);
-    expect(stateOf(under)).toEqual(['a:ok', 'b:ok']);
+    expect(restsOf(under)).toEqual([]);
   });
 
   it('sends the next calls on at once while it lasts, and says why', async () => {
@@ -174,7 +198,7 @@ describe('a size of an account that changes', () => {
     const { call } = await under.run();
     const entry = call.plan?.entries[0];
     if (entry === undefined) throw new Error('no plan');
-    const pool = under.capacity.pick(entry, 7)?.pool;
+    const pool = under.capacity.pick(entry, 7, FRESH)?.pool;
     const bigger = { ...entry, credentials: entry.credentials.map((credential) => ({ ...credential, slots: 9 })) };
     const reserved = {
       ...entry,
@@ -184,11 +208,11 @@ describe('a size of an account that changes', () => {
         reserved: { priority: 'high' as const, slots: 9 },
       })),
     };
-    expect(under.capacity.pick(bigger, 8)?.pool).toBe(pool);
+    expect(under.capacity.pick(bigger, 8, FRESH)?.pool).toBe(pool);
     expect(under.capacity.report()).toMatchObject([{ slots: 9 }]);
-    under.capacity.pick(entry, 7);
+    under.capacity.pick(entry, 7, FRESH);
     expect([pool?.slots, under.capacity.report()[0]?.slots]).toEqual([9, 9]);
-    under.capacity.pick(reserved, 9);
+    under.capacity.pick(reserved, 9, FRESH);
     expect(await pool?.acquire({ tenantId: 't', workspaceId: 'w', priority: 'low', costTokens: 1, timeoutMs: 0 })).toBe(
       'timeout',
     );

@@ -8,7 +8,7 @@ import type { Stage } from '../../stage.ts';
 import { cancelRefusal } from '../../pipeline.ts';
 import { setAnswerHeaders } from '../relay/answer-headers.ts';
 import { finalRefusal, mayMoveOn, nextStep, triggerOf } from './next-step.ts';
-import { tryOnce, type TryDeps } from './try-once.ts';
+import { demandOf, tryOnce, type TryDeps } from './try-once.ts';
 
 export interface AttemptDeps extends TryDeps {
   /** Uniform in [0, 1). */
@@ -102,7 +102,10 @@ async function tryEntry(deps: AttemptDeps, timers: Timers, at: EntryTry): Promis
         calls += 1;
     }
     const { fault } = result;
-    const rest = fault.kind === 'rate_limited' || fault.kind === 'account' ? deps.capacity.restOf(entry) : undefined;
+    const rest =
+      fault.kind === 'rate_limited' || fault.kind === 'account'
+        ? deps.capacity.restOf(entry, demandOf(call, plan))
+        : undefined;
     const otherAccount = rest === undefined && entry.credentials.length > 1;
     const callsLeft = plan.retries.maxAttempts - callsBefore - calls;
     const step = nextStep({

@@ -9,6 +9,7 @@ export interface AccountInUse {
   /** For logs and alerts. */
   readonly requestId: string;
   readonly capacity: CredentialCapacity;
+  /** Leave for this tenant and model. */
   readonly use: AccountUse;
 }
 

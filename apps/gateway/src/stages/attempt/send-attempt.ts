@@ -7,35 +7,20 @@ import {
   priceUsage,
   zeroUsage,
 } from '@sluice/contracts';
-import type { Transport } from '@sluice/providers';
+import { rateLimitsOf, type Transport } from '@sluice/providers';
 import type { Resolved } from '../../call.ts';
 import { expectedInput } from '../../metering/estimated-input.ts';
 import { countsAgainst } from '../../upstream/counts-against.ts';
 import { openUpstream } from '../../upstream/open-upstream.ts';
-import type { SecretResolver } from '../../upstream/secrets.ts';
+import { accountServed, noteAccount, type AccountDeps } from '../../upstream/account-verdicts.ts';
 import type { AdapterLookup } from '../route/static-plan.ts';
-import type { AccountInUse, Attempt, ReadyAttempt } from './one-attempt.ts';
+import type { Attempt, ReadyAttempt } from './one-attempt.ts';
 import { OUTCOME_OF_FAULT } from './outcome-of-fault.ts';
 
 export interface SendDeps extends AccountDeps {
   readonly clock: Clock;
   readonly adapters: AdapterLookup;
   readonly transport: Transport;
-}
-
-export interface AccountDeps {
-  readonly secrets: SecretResolver;
-  /** A provider refuses an account, or its secret is missing: told once when that begins and once when it is over. */
-  readonly onAccount: (change: AccountChange) => void;
-}
-
-export interface AccountChange {
-  readonly to: 'refused' | 'accepted';
-  readonly provider: string;
-  readonly credential: string;
-  readonly requestId: string;
-  /** Of a refusal; undefined when the secret is missing. */
-  readonly status: number | undefined;
 }
 
 export type SendResult =
@@ -67,6 +52,7 @@ export async function sendAttempt(
     duration_ms: 0,
   };
   call.attempts.push(record);
+  call.rateUse = slot.gateUse;
   const result = await openUpstream({
     transport: deps.transport,
     adapter: deps.adapters(entry.provider.dialect) as ProviderAdapter,
@@ -83,9 +69,11 @@ export async function sendAttempt(
       record.duration_ms = clock.monotonic() - sentAt;
       slot.release();
     },
-    onHeaders: () => {
+    onHeaders: (headers) => {
       headersAt = clock.monotonic();
       record.ttfb_ms = headersAt - sentAt;
+      const limits = rateLimitsOf(headers, clock.now());
+      if (limits !== undefined) capacity.rates.told(entry.model, limits);
     },
   });
   call.timing.upstreamWaitMs += (headersAt ?? clock.monotonic()) - sentAt;
@@ -97,11 +85,11 @@ export async function sendAttempt(
       call.answer = result;
       call.verdict = pass;
       pass.answers();
-      call.account = capacity.account;
-      accountAccepted(deps, attempt);
+      call.account = attempt;
+      accountServed(deps, attempt);
       return ANSWERED;
     case 'cancelled':
-      if (attempt.use === 'probe') capacity.account.inconclusive();
+      capacity.account.inconclusive(attempt.use);
       // Our own total deadline, after the provider was silent for longer than it is given: that is its failure.
       if (
         call.cancel.reason === 'total_deadline' &&
@@ -152,45 +140,4 @@ function chargeInput({ call, entry }: Attempt, record: CallAttempt): void {
   record.usage = usage;
   record.usage_source = 'estimate';
   record.cost_nanousd = entry.price === undefined ? 0 : priceUsage(usage, entry.price);
-}
-
-/** What a fault says about the account that was used. */
-export function noteAccount(deps: AccountDeps, used: AccountInUse, fault: UpstreamFault): void {
-  switch (fault.kind) {
-    case 'account':
-      accountRefused(deps, used, fault.status);
-      return;
-    case 'rate_limited':
-      accountAccepted(deps, used);
-      used.capacity.account.rateLimited(fault.retryAfterMs);
-      return;
-    case 'caller':
-    case 'context_window':
-    case 'model_unknown':
-      accountAccepted(deps, used);
-      return;
-    default:
-      if (used.use === 'probe') used.capacity.account.inconclusive();
-  }
-}
-
-/** The account is left alone from now on; people hear of it once. */
-export function accountRefused(
-  deps: AccountDeps,
-  { requestId, capacity: { provider, credential, account } }: AccountInUse,
-  status: number | undefined,
-): void {
-  if (credential.secret !== undefined) deps.secrets.forget(credential.secret);
-  if (account.refused(status))
-    deps.onAccount({ to: 'refused', provider, credential: credential.id, requestId, status });
-}
-
-/** The provider took a call by this account; where it was a probe, the account is well again. */
-export function accountAccepted(
-  deps: AccountDeps,
-  { requestId, use, capacity: { provider, credential, account } }: AccountInUse,
-): void {
-  account.served();
-  if (use === 'probe' && account.accepted())
-    deps.onAccount({ to: 'accepted', provider, credential: credential.id, requestId, status: undefined });
 }

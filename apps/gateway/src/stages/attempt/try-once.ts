@@ -14,13 +14,13 @@ import {
 import type { SlotLease } from '@sluice/limits';
 import type { Call, Resolved } from '../../call.ts';
 import type { CompiledKey } from '../../compiled-config.ts';
+import { secretMissing } from '../../upstream/account-verdicts.ts';
 import type { Breakers } from '../../upstream/breakers.ts';
-import { NO_DEMAND, type Capacity } from '../../upstream/capacity.ts';
-import { hasRate, type RateDemand, type RateUse } from '../../upstream/credential-rate.ts';
+import type { AccountDemand, Capacity } from '../../upstream/capacity.ts';
 import { startedEvent } from '../../metering/usage-events.ts';
 import { refusalOf } from '../admit/limit-refusal.ts';
 import type { Attempt, ReadyAttempt } from './one-attempt.ts';
-import { accountRefused, sendAttempt, type SendDeps, type SendResult } from './send-attempt.ts';
+import { sendAttempt, type SendDeps, type SendResult } from './send-attempt.ts';
 import { type SlotOutcome, waitForSlot } from './wait-for-slot.ts';
 
 export { OUTCOME_OF_FAULT } from './outcome-of-fault.ts';
@@ -59,9 +59,9 @@ export function tryOnce(call: Call, deps: TryDeps, plan: AttemptPlan, entry: Pla
   const breaker = deps.breakers.of(entry, call.config.version);
   const pass = breaker.tryEnter(tenantOf(call));
   if (pass === undefined) return breakerOpen(breaker.waitMs(tenantOf(call)));
-  const demand = demandOf(call, plan, entry);
+  const demand = demandOf(call, plan);
   const capacity = deps.capacity.pick(entry, call.config.version, demand);
-  const use = capacity?.account.tryUse();
+  const use = capacity?.account.tryUse(demand.tenantId, entry.model);
   if (capacity === undefined || use === undefined) {
     pass.ignore();
     return accountsRest(deps, { call, plan, entry });
@@ -78,35 +78,16 @@ export function tryOnce(call: Call, deps: TryDeps, plan: AttemptPlan, entry: Pla
     slot: undefined,
     queueMs: 0,
   };
-  if (capacity.rate === undefined) return finish(deps, attempt);
-  return finishWithin(capacity.rate.take(demand), deps, attempt);
+  return finish(deps, attempt);
 }
 
-/** An attempt by an account whose rate is kept; what it took of it goes back where nothing was sent. */
-async function finishWithin(rateUse: RateUse, deps: TryDeps, attempt: Attempt): Promise<TryResult> {
-  const { call } = attempt;
-  const sent = call.attempts.length;
-  call.rateUse = rateUse;
-  try {
-    return await finish(deps, attempt);
-  } finally {
-    if (call.attempts.length === sent) {
-      call.rateUse = undefined;
-      rateUse.giveBack();
-    }
-  }
-}
-
-/** What the attempt may take of an account's rate: what the call reserved. Nothing where no account has one. */
-function demandOf(call: Call, { maxPoolSharePercent }: AttemptPlan, { credentials }: PlannedAttempt): RateDemand {
-  let rated = false;
-  for (const credential of credentials) rated ||= hasRate(credential);
-  if (!rated) return NO_DEMAND;
+/** What the attempt wants of an account: what the call reserved, and a wait as long as for a slot. */
+export function demandOf(call: Call, { queueTimeoutMs }: AttemptPlan): AccountDemand {
   const { inputTokens = 0, outputTokens = 0 } = call.reservation ?? {};
   return {
     tenantId: tenantOf(call),
-    maxSharePercent: maxPoolSharePercent,
     tokens: inputTokens + outputTokens,
+    mayWaitMs: queueTimeoutMs,
   };
 }
 
@@ -117,7 +98,7 @@ async function finish(deps: TryDeps, attempt: Attempt): Promise<TryResult> {
   try {
     // Who waited with the place of a probe in hand would keep everybody from finding out that the provider is well
     // again.
-    const found = waitForSlot(call, deps.limits, plan, capacity.pool, !attempt.pass.probe && attempt.use === 'use');
+    const found = waitForSlot(deps.limits, attempt, !attempt.pass.probe && !attempt.use.probe);
     const outcome = found instanceof Promise ? await found : found;
     // Of a slot that was free, nothing: a pause of this process is no wait for capacity.
     attempt.queueMs = isSlot(outcome) ? outcome.waitMs : deps.clock.monotonic() - queuedAt;
@@ -125,12 +106,11 @@ async function finish(deps: TryDeps, attempt: Attempt): Promise<TryResult> {
     if (!isSlot(outcome)) return abandon(attempt, noSlot(call, outcome));
     attempt.slot = outcome;
     if (outcome.waitMs > 0) {
-      call.rateUse?.sentNow();
       const changed = changedMeanwhile(deps, attempt);
       if (changed !== undefined) return abandon(attempt, changed);
     }
     const secret = secretOf(deps, attempt);
-    if (secret === MISSING) return abandon({ ...attempt, use: 'use' }, accountsRest(deps, attempt));
+    if (secret === MISSING) return abandon(attempt, accountsRest(deps, attempt));
     const request = buildRequest(call, deps, attempt.entry, secret);
     if (isRefusal(request)) return abandon(attempt, { kind: 'refused', refusal: request });
     const refusal = await recordStart(call, deps);
@@ -146,8 +126,9 @@ async function finish(deps: TryDeps, attempt: Attempt): Promise<TryResult> {
 /** Gives everything back of an attempt that was not sent. */
 function abandon<Result>({ pass, slot, use, capacity }: Attempt, result: Result): Result {
   pass.ignore();
+  slot?.gateUse?.giveBack();
   slot?.release();
-  if (use === 'probe') capacity.account.inconclusive();
+  capacity.account.inconclusive(use);
   return result;
 }
 
@@ -161,9 +142,9 @@ function noSlot(call: Call, why: Exclude<SlotOutcome, SlotLease>): TryResult {
 /** Who waited may find that the provider fails by now, or that the account rests: a whole queue would run into it. */
 function changedMeanwhile(deps: TryDeps, attempt: Attempt): TryResult | undefined {
   const { breaker, pass, use, capacity } = attempt;
-  const waitMs = pass.probe ? 0 : breaker.waitMs(tenantOf(attempt.call));
+  const waitMs = pass.probe ? 0 : breaker.waitMs(use.tenantId);
   if (waitMs > 0) return breakerOpen(waitMs);
-  return use === 'use' && capacity.account.state.kind !== 'ok' ? accountsRest(deps, attempt) : undefined;
+  return !use.probe && capacity.account.restMs(use.tenantId, use.model) > 0 ? accountsRest(deps, attempt) : undefined;
 }
 
 function breakerOpen(retryAfterMs: number): TryResult {
@@ -181,7 +162,7 @@ function accountsRest(
   { capacity }: TryDeps,
   { call, plan, entry }: Pick<Attempt, 'call' | 'plan' | 'entry'>,
 ): TryResult {
-  const rest = capacity.restOf(entry, demandOf(call, plan, entry)) ?? { from: 'rate_limit', forMs: 1 };
+  const rest = capacity.restOf(entry, demandOf(call, plan)) ?? { from: 'rate_limit', forMs: 1 };
   return rest.from === 'account'
     ? skipped('no_capacity', ACCOUNT_TRIGGERS, { code: 'upstream_account', retryAfterMs: rest.forMs })
     : skipped('no_capacity', LIMIT_TRIGGERS, {
@@ -202,7 +183,7 @@ function secretOf(deps: TryDeps, attempt: Attempt): string | undefined | typeof 
   if (ref === undefined) return undefined;
   const secret = deps.secrets.find(ref);
   if (secret !== undefined) return secret;
-  accountRefused(deps, attempt, undefined);
+  secretMissing(deps, attempt);
   return MISSING;
 }
 

@@ -2,6 +2,7 @@ import type { AdmissionLease, AttemptPlan, LimitRefusal, LimitStore } from '@slu
 import type { SlotLease, SlotPool, SlotRequest } from '@sluice/limits';
 import type { Call } from '../../call.ts';
 import type { CompiledKey } from '../../compiled-config.ts';
+import type { Attempt } from './one-attempt.ts';
 
 export type SlotOutcome = SlotLease | 'timeout' | 'aborted' | LimitRefusal;
 
@@ -12,17 +13,17 @@ export type SlotOutcome = SlotLease | 'timeout' | 'aborted' | LimitRefusal;
  * @param mayWait false takes a free slot or none.
  */
 export function waitForSlot(
-  call: Call,
   limits: LimitStore,
-  plan: AttemptPlan,
-  pool: SlotPool,
+  { call, plan, entry, capacity }: Attempt,
   mayWait: boolean,
 ): SlotLease | 'timeout' | Promise<SlotOutcome> {
+  const { pool } = capacity;
   const { workspace } = call.key as CompiledKey;
   const claim = {
     tenantId: workspace.tenant.id,
     workspaceId: workspace.workspace.uuid,
     priority: plan.priority,
+    model: entry.model,
     costTokens: call.reservation === undefined ? 1 : call.reservation.inputTokens + call.reservation.outputTokens,
     maxSharePercent: plan.maxPoolSharePercent,
     timeoutMs: 0,

@@ -48,6 +48,7 @@ export function staticPlan(
   const { feature } = resolved;
   const { features } = policy.routing;
   const ofFeature = feature !== undefined && Object.hasOwn(features, feature) ? features[feature] : undefined;
+  const priority = ofFeature?.priority ?? policy.priority;
   const onlyFirst = policy.dataRules.noFallback || resolved.pinned;
   for (const model of resolved.candidates) {
     for (const link of policy.routing.chain) {
@@ -63,7 +64,8 @@ export function staticPlan(
       const credentials = provider.credentials.filter(
         (credential) =>
           (link.credential === undefined || credential.id === link.credential) &&
-          (credential.tenants === undefined || credential.tenants.includes(workspace.tenant.id)),
+          (credential.tenants === undefined || credential.tenants.includes(workspace.tenant.id)) &&
+          (credential.tiers === undefined || credential.tiers.includes(priority)),
       );
       if (credentials.length === 0 || entries.some((entry) => isSamePlace(entry, provider, target.id, credentials)))
         continue;
@@ -85,7 +87,7 @@ export function staticPlan(
     entries: [first, ...rest],
     source: resolved.pinned ? 'pinned' : ofFeature?.model !== undefined ? 'feature' : 'static',
     decisionId: undefined,
-    priority: ofFeature?.priority ?? policy.priority,
+    priority,
     maxPoolSharePercent: policy.maxPoolSharePercent,
     deadlines: policy.deadlines,
     retries: policy.retries,

@@ -23,6 +23,7 @@ import { shapeOf } from '../admit/admit.ts';
 import { finishOrCut } from './finish-or-cut.ts';
 import { tailWithUsage } from './tail.ts';
 import { createUnreadAnswers, type UnreadAnswers, type UnreadBounds } from './unread-answers.ts';
+import { noteLimit } from '../../upstream/account-verdicts.ts';
 import { countsAgainst } from '../../upstream/counts-against.ts';
 
 export interface SettleDeps {
@@ -258,7 +259,8 @@ function giveVerdict(call: Call): void {
   const fault = answer?.kind === 'stream' ? answer.fault : undefined;
   // Told within the answer, where it has no status of its own: the next call hears whether it is the rate or the
   // account.
-  if (fault?.kind === 'rate_limited' || fault?.kind === 'account') call.account?.rateLimited(fault.retryAfterMs);
+  if (call.account !== undefined && (fault?.kind === 'rate_limited' || fault?.kind === 'account'))
+    noteLimit(call.account, fault);
   if (answer?.kind !== 'stream' || answer.reader.ended) verdict.succeed();
   else if (fault !== undefined && countsAgainst(fault, (call.plan as AttemptPlan).deadlines, answer.attempt.provider))
     verdict.fail();
