@@ -77,8 +77,8 @@ export const ISOLATION_BREAKS: readonly IsolationBreak[] = [
     edits: [
       {
         file: `${BFF}/views/request-view.ts`,
-        find: 'from.attempts.map((a) => ({ provider',
-        put: 'from.attempts.map((a) => ({ ...a, provider',
+        find: 'from.attempts.map((a) => ({\n',
+        put: 'from.attempts.map((a) => ({\n      ...a,\n',
       },
       { file: `${BFF}/scope.ts`, find: 'res.json(route.view.parse(answer.view));', put: 'res.json(answer.view);' },
     ],
@@ -90,8 +90,13 @@ export const ISOLATION_BREAKS: readonly IsolationBreak[] = [
     edits: [
       {
         file: `${BFF}/control-plane.ts`,
-        find: "      const answer = await call(`${pathOf(scope, path)}${search === '' ? '' : `?${search}`}`, { headers: signed(scope.principal) });",
-        put: "      const address = `${pathOf(scope, path)}${search}`;\n      const answer = CACHE.get(address) ?? (await call(`${pathOf(scope, path)}${search === '' ? '' : `?${search}`}`, { headers: signed(scope.principal) }));\n      CACHE.set(address, answer);",
+        find: "      const answer = await call(`${pathOf(scope, path)}${search === '' ? '' : `?${search}`}`, {",
+        put: "      const address = `${pathOf(scope, path)}${search}`;\n      const kept = CACHE.get(address);\n      if (kept !== undefined) return { value: parse(schema, kept.text), etag: etagOf(kept) };\n      const answer = await call(`${pathOf(scope, path)}${search === '' ? '' : `?${search}`}`, {",
+      },
+      {
+        file: `${BFF}/control-plane.ts`,
+        find: '      if (answer.status === 404) return undefined;\n      if (answer.status !== 200) throw refusal(answer);\n      return { value: parse(schema, answer.text), etag: etagOf(answer) };',
+        put: '      if (answer.status === 404) return undefined;\n      if (answer.status !== 200) throw refusal(answer);\n      CACHE.set(address, answer);\n      return { value: parse(schema, answer.text), etag: etagOf(answer) };',
       },
       {
         file: `${BFF}/control-plane.ts`,
@@ -175,8 +180,8 @@ export const ISOLATION_BREAKS: readonly IsolationBreak[] = [
     edits: [
       {
         file: `${CP}/tenant/request-reader.ts`,
-        find: 'const conditions = [sql`workspace = ${search.workspace}`, type,',
-        put: 'const conditions = [type,',
+        find: '    sql`workspace = ${search.workspace}`,\n    type,',
+        put: '    type,',
       },
     ],
     project: 'control-plane',
