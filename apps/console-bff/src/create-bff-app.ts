@@ -7,6 +7,7 @@ import { originCheck } from './origin-check.ts';
 import type { PlaygroundPool } from './playground/pool.ts';
 import { playgroundRoute } from './playground/playground-route.ts';
 import { createSessionOf, type PrincipalOf } from './principal-of.ts';
+import type { ReadShares } from './read-shares.ts';
 import { SCOPED_ROUTES } from './route-table.ts';
 import type { ScopedRoute } from './routes/scoped-route.ts';
 import { scopedHandler } from './scope.ts';
@@ -19,6 +20,7 @@ export interface BffDeps {
   controlPlane: ControlPlane;
   sessions: Sessions;
   clock: Pick<Clock, 'now'>;
+  shares: ReadShares;
   /** Where the playground calls, and the key that signs who acts there. */
   gatewayUrl: string;
   principalKey: string;
@@ -37,6 +39,7 @@ export function createBffApp({
   controlPlane,
   sessions,
   clock,
+  shares,
   gatewayUrl,
   principalKey,
   pool,
@@ -71,8 +74,17 @@ export function createBffApp({
   });
   const sessionOf = createSessionOf(sessions);
   const principalOf: PrincipalOf = async (req) => (await sessionOf(req)).principal;
-  addSessionRoutes(app, { sessions, controlPlane, sessionOf });
-  for (const route of routes) app[route.method](route.path, scopedHandler(route, { controlPlane, principalOf, clock }));
+  addSessionRoutes(app, {
+    sessions,
+    controlPlane,
+    sessionOf: async (req) => {
+      const session = await sessionOf(req);
+      shares.charge(session.principal.userId);
+      return session;
+    },
+  });
+  for (const route of routes)
+    app[route.method](route.path, scopedHandler(route, { controlPlane, principalOf, clock, shares }));
   finishApp(app, { logger });
   return app;
 }

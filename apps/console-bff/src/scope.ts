@@ -2,6 +2,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import { ROLE_PERMISSIONS, type Clock, type Principal } from '@sluice/contracts';
 import { parseBody, parseQuery, ProblemError, requestIdOf } from '@sluice/service-kit';
 import type { ControlPlane } from './control-plane.ts';
+import type { ReadShares } from './read-shares.ts';
 import type { ScopedAnswer, ScopedRoute } from './routes/scoped-route.ts';
 
 /**
@@ -17,13 +18,17 @@ export interface ScopeDeps {
   /** The signed-in person. @throws ProblemError 401 */
   principalOf: (req: Request) => Promise<Principal>;
   clock: Pick<Clock, 'now'>;
+  shares: ReadShares;
 }
 
 /**
  * The only way to a workspace's data: session, then the role in the workspace (404 without one), then the role's
  * permission (403), then query and body, then the control plane, then the strict view.
  */
-export function scopedHandler(route: ScopedRoute, { controlPlane, principalOf, clock }: ScopeDeps): RequestHandler {
+export function scopedHandler(
+  route: ScopedRoute,
+  { controlPlane, principalOf, clock, shares }: ScopeDeps,
+): RequestHandler {
   return async function scoped(req, res) {
     const principal = await principalOf(req);
     const slug = req.query['workspace'];
@@ -51,7 +56,8 @@ export function scopedHandler(route: ScopedRoute, { controlPlane, principalOf, c
     res.set('cache-control', 'private, no-store');
     if (route.stream !== undefined) return route.stream(call, req, res);
     if (route.answer === undefined) throw new Error(`${route.method} ${route.path} has no answer`);
-    send(route, await route.answer(controlPlane, call), res);
+    const { answer } = route;
+    send(route, await shares.run(principal.userId, slug, () => answer(controlPlane, call)), res);
   };
 }
 

@@ -13,6 +13,7 @@ import { createControlPlane } from './control-plane.ts';
 import { createBffApp } from './create-bff-app.ts';
 import { loopbackOrigins } from './origin-check.ts';
 import { createPlaygroundPool } from './playground/pool.ts';
+import { createReadShares } from './read-shares.ts';
 import { createSessions } from './sessions.ts';
 
 const secret = z.string().min(16, 'must have at least 16 characters');
@@ -61,6 +62,7 @@ export async function startBff({
     metrics,
     controlPlane,
     sessions: createSessions({ clock: systemClock, controlPlane }),
+    shares: createReadShares({ clock: systemClock }),
     gatewayUrl: config.SLUICE_GATEWAY_URL ?? `http://127.0.0.1:${ports.gateway}`,
     principalKey: config[PRINCIPAL_SIGNING_KEY_ENV],
     pool,

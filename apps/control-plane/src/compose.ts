@@ -57,6 +57,7 @@ export interface StartOptions {
 
 /** The ledger takes events in any order and writes together what several receivers bring; each holds ten messages. */
 const METERING_RECEIVERS = 8;
+const READ_CONNECTIONS = 8;
 const BEAT_MS = 1_000;
 const OUTBOX_WATCH_MS = 5_000;
 const RELAY_INTERVAL_MS = 200;
@@ -75,6 +76,8 @@ export async function startControlPlane({
   const seed = env.SLUICE_SEED_FILE === undefined ? undefined : await readSeedFile(env.SLUICE_SEED_FILE);
   const database = await openDatabase({ url: env.DATABASE_URL, logger });
   await database.migrate();
+  // What people read waits for these alone, never what is written.
+  const reads = await openDatabase({ url: env.DATABASE_URL, logger, maxConnections: READ_CONNECTIONS });
   const spine = createSpineClients({
     region: env.AWS_REGION,
     ...(env.AWS_ACCOUNT_ID === undefined ? {} : { account: env.AWS_ACCOUNT_ID }),
@@ -86,7 +89,12 @@ export async function startControlPlane({
   const publisher: EventPublisher = createSnsPublisher({ spine, logger });
   const metrics = createMetrics({ service: 'control-plane', processMetrics: true });
   const spineMetrics = createSpineMetrics(metrics);
-  const ledger = createLedger({ db: database.db, clock, metrics: createLedgerMetrics(metrics, clock) });
+  const ledger = createLedger({
+    db: database.db,
+    reads: reads.db,
+    clock,
+    metrics: createLedgerMetrics(metrics, clock),
+  });
   await ledger.prepare();
   const consumers = createConsumers({
     ledger,
@@ -130,6 +138,7 @@ export async function startControlPlane({
     logger,
     clock,
     database,
+    reads,
     ledger,
     queues,
     consumers,
@@ -202,7 +211,7 @@ export async function startControlPlane({
       await Promise.all([consumers.stop(), relay.stop(), check.stop()]);
       await publisher.close();
       spine.close();
-      await database.close();
+      await Promise.all([reads.close(), database.close()]);
     },
   };
 }
@@ -212,6 +221,7 @@ function controlPlanePorts(deps: {
   logger: Logger;
   clock: Clock;
   database: Database;
+  reads: Database;
   ledger: ReturnType<typeof createLedger>;
   queues: ControlPlanePorts['queues'];
   consumers: Consumers;
@@ -230,6 +240,7 @@ function controlPlanePorts(deps: {
     exportSpine,
     tenant: createPostgresTenantPorts({
       db,
+      reads: deps.reads.db,
       clock,
       recordAudit: audit.record,
       webhookLoopback: env.SLUICE_WEBHOOK_LOOPBACK === '1',

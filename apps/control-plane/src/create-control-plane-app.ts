@@ -4,6 +4,7 @@ import type { Authenticate } from './api/authenticate.ts';
 import { mountRoutes, type OnAnswer } from './api/mount-routes.ts';
 import type { Route } from './api/route.ts';
 import { serveConsole } from './console/serve-console.ts';
+import type { TenantGate } from './tenant/tenant-gate.ts';
 import { hostGuard } from './http/host-guard.ts';
 
 export interface ControlPlaneAppDeps {
@@ -11,6 +12,8 @@ export interface ControlPlaneAppDeps {
   readonly routes: readonly Route[];
   readonly authenticate: Authenticate;
   readonly onAnswer?: OnAnswer | undefined;
+  /** Shares the database among tenants. */
+  readonly gate?: TenantGate | undefined;
   /** Built files of the operator console; may be absent. */
   readonly consoleDir: string;
   /** Hosts (`name:port`) besides the loopback names. */
@@ -24,7 +27,7 @@ export function createControlPlaneApp(deps: ControlPlaneAppDeps): Express {
   app.use(hostGuard(deps.extraHosts));
   app.get('/', (_req, res) => res.redirect('/_console/'));
   app.use('/_console', serveConsole({ dir: deps.consoleDir }));
-  mountRoutes(app, deps.routes, deps.authenticate, deps.onAnswer);
+  mountRoutes(app, deps.routes, deps.authenticate, { onAnswer: deps.onAnswer, gate: deps.gate });
   finishApp(app, { logger: deps.logger });
   return app;
 }

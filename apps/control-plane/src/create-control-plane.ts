@@ -36,6 +36,7 @@ import { createGatewayReports } from './state/gateway-reports.ts';
 import { createPolled } from './state/polled.ts';
 import { createStateHub } from './state/state-hub.ts';
 import { createTenantConsole, type TenantPorts } from './tenant/create-tenant-console.ts';
+import { createTenantGate } from './tenant/tenant-gate.ts';
 import { createConfigStream } from './stream/config-stream.ts';
 
 /** Everything outside that the control plane stands on. */
@@ -231,6 +232,7 @@ export async function createControlPlane(
     routes,
     authenticate,
     onAnswer: settings.onAnswer,
+    gate: createTenantGate({ store, clock }),
     consoleDir: settings.consoleDir,
     trustedProxies: settings.trustedProxies,
     ...(settings.extraHosts === undefined ? {} : { extraHosts: settings.extraHosts }),

@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import type { Clock, EventHandler, EventPublisher } from '@sluice/contracts';
 import { createSignalTable, type ReactionStep, type TenantSignalsState } from '@sluice/routing';
-import { createIds, type Logger, type Metrics } from '@sluice/service-kit';
+import { createIds, createPartyRates, type Logger, type Metrics } from '@sluice/service-kit';
 import type { RouterConfig } from './config/router-config.ts';
 import { createRouterApp } from './create-router-app.ts';
 import { createRecentRequests } from './decide/recent-requests.ts';
@@ -49,6 +49,8 @@ export interface RouterDeps {
   readonly defaultReward?: number | undefined;
   /** Decisions that may wait for the store. */
   readonly maxWaiting?: number;
+  /** Decisions and items of feedback of one tenant per second; 500 when absent. Twice as many at once. */
+  readonly tenantPerSecond?: number | undefined;
   readonly feedbackWaitMs?: number;
   /** The highest step of the reactions to drift that is taken by itself; `watching`, none, when absent. */
   readonly driftReactions?: ReactionStep;
@@ -129,7 +131,10 @@ export function createRouter(deps: RouterDeps): Router {
     nowMs: () => clock.now(),
   });
 
+  const perSecond = deps.tenantPerSecond ?? 500;
+  const shares = createPartyRates({ clock, perSecond, burst: 2 * perSecond });
   const decide = createRouteDecider({
+    shares,
     clock,
     ids,
     config,
@@ -173,6 +178,7 @@ export function createRouter(deps: RouterDeps): Router {
     averages,
   });
   const hot = createHotHandlers({
+    shares,
     decide,
     takeFeedback: async (items, caller) => {
       const results = await takeFeedback(items, caller);
@@ -244,7 +250,14 @@ export function createRouter(deps: RouterDeps): Router {
   }
 
   return {
-    listener: createHotRoutes({ routes: hot, findCaller, ids, logger, rest: app as unknown as RequestListener }),
+    listener: createHotRoutes({
+      routes: hot,
+      findCaller,
+      shares,
+      ids,
+      logger,
+      rest: app as unknown as RequestListener,
+    }),
     usage: createUsageHandler({
       signals,
       averages,

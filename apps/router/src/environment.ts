@@ -24,6 +24,7 @@ export const RouterEnv = z.object({
   SLUICE_DEFAULT_REWARD: z.coerce.number().min(0).max(1).optional(),
   SLUICE_ROUTER_KEEP_DAYS: z.coerce.number().min(1).max(3_650).default(90),
   SLUICE_ROUTER_KEEP_ROWS: z.coerce.number().int().min(10_000).max(1_000_000_000).default(1_000_000),
+  SLUICE_ROUTER_TENANT_RPS: z.coerce.number().min(1).max(1_000_000).default(500),
   SLUICE_DRIFT_REACTIONS: z.union([z.literal('off'), DriftStep.exclude(['watching'])]).default('rollback'),
 });
 export type RouterEnv = z.infer<typeof RouterEnv>;

@@ -284,18 +284,22 @@ describe('while the store is away', () => {
       commit: (changes: Parameters<typeof memory.commit>[0]) =>
         away ? Promise.reject(new Error('away')) : memory.commit(changes),
     };
-    const router = await startTestRouter({ store, maxWaiting: 3 });
+    const router = await startTestRouter({ store, maxWaiting: 6 });
     await router.router.loaded;
     await router.router.tick();
     away = true;
     const asked = async () =>
       (await router.call('POST', '/route', { workspace: 'acme-prod', messages: messages('Hello') })).status;
     expect([await asked(), await asked(), await asked(), await asked()]).toEqual([200, 200, 200, 503]);
+    // Half of the room is the most that one customer may fill.
+    expect(
+      (await router.call('POST', '/route', { workspace: 'globex-prod', messages: messages('Hello') })).status,
+    ).toBe(200);
     expect(
       (await router.call('POST', '/feedback', { decision_id: '01ARZ3NDEKTSV4RRFFQ69G5FAV', value: 1 })).status,
     ).toBe(503);
     away = false;
-    expect(((await router.call('GET', '/decisions')).body['decisions'] as unknown[]).length).toBe(3);
+    expect(((await router.call('GET', '/decisions')).body['decisions'] as unknown[]).length).toBe(4);
     expect(await asked()).toBe(200);
     await router.close();
   });

@@ -64,6 +64,7 @@ export async function startRouter({
     rewardTimeoutMs: config.SLUICE_REWARD_TIMEOUT_S * 1_000,
     defaultReward: config.SLUICE_DEFAULT_REWARD,
     driftReactions: config.SLUICE_DRIFT_REACTIONS === 'off' ? 'watching' : config.SLUICE_DRIFT_REACTIONS,
+    tenantPerSecond: config.SLUICE_ROUTER_TENANT_RPS,
     retention: { days: config.SLUICE_ROUTER_KEEP_DAYS, rows: config.SLUICE_ROUTER_KEEP_ROWS },
     events: createSnsPublisher({ spine, logger }),
   });

@@ -13,6 +13,8 @@ export * from './configuration-text.ts';
 export * from './app.ts';
 export * from './listen.ts';
 export * from './network-of.ts';
+export * from './party-places.ts';
+export * from './party-rates.ts';
 export * from './trusted-proxies.ts';
 export * from './admin-server.ts';
 export * from './run-service.ts';

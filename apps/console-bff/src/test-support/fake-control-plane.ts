@@ -35,6 +35,8 @@ interface SignInFrom {
 
 export interface FakeControlPlane extends Listening {
   readonly signIns: readonly SignInFrom[];
+  /** Answers nothing about a workspace until what comes is called. */
+  hang(slug: string): () => void;
   /** `<method> <path>` of each call, in order. */
   readonly calls: string[];
   /** The principal of the last workspace call, as its signature proved it. */
@@ -50,6 +52,7 @@ export interface FakeControlPlane extends Listening {
 export async function startFakeControlPlane(clock: Pick<Clock, 'now'>): Promise<FakeControlPlane> {
   const calls: string[] = [];
   const signIns: SignInFrom[] = [];
+  const hanging = new Map<string, Promise<void>>();
   const sessions = new Map<string, OpenedSession>();
   const state: Pick<FakeControlPlane, 'lastPrincipal' | 'lastBody' | 'failWith' | 'roles'> = {
     lastPrincipal: undefined,
@@ -166,7 +169,8 @@ export async function startFakeControlPlane(clock: Pick<Clock, 'now'>): Promise<
   const server = createServer((req, res) => {
     let body = '';
     req.on('data', (chunk: Buffer) => (body += chunk.toString()));
-    req.on('end', () => {
+    req.on('end', async () => {
+      await hanging.get(/workspaces\/([^/]+)/.exec(req.url ?? '')?.[1] ?? '');
       calls.push(`${req.method} ${req.url}`);
       state.lastBody = body === '' ? undefined : (JSON.parse(body) as unknown);
       if (state.failWith !== undefined) {
@@ -182,5 +186,13 @@ export async function startFakeControlPlane(clock: Pick<Clock, 'now'>): Promise<
     });
   });
   const listening = await listenOn(server, { host: '127.0.0.1', port: 0, graceMs: 10 });
-  return Object.assign(state, listening, { calls, signIns });
+  return Object.assign(state, listening, {
+    calls,
+    signIns,
+    hang: (slug: string) => {
+      let release = (): void => undefined;
+      hanging.set(slug, new Promise<void>((resolve) => (release = resolve)));
+      return release;
+    },
+  });
 }

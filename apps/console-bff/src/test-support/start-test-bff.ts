@@ -3,6 +3,7 @@ import { createFakeClock, type FakeClock } from '@sluice/testing';
 import { createControlPlane } from '../control-plane.ts';
 import { createBffApp } from '../create-bff-app.ts';
 import { createPlaygroundPool } from '../playground/pool.ts';
+import { createReadShares, type Rate } from '../read-shares.ts';
 import { createSessions } from '../sessions.ts';
 import {
   BFF_TOKEN,
@@ -37,7 +38,13 @@ export const TLS_ORIGIN = 'https://console.sluice.test';
 export async function startTestBff({
   gatewayUrl = 'http://127.0.0.1:1',
   trustedProxies,
-}: { gatewayUrl?: string; trustedProxies?: readonly string[] } = {}): Promise<TestBff> {
+  shares = {},
+}: {
+  gatewayUrl?: string;
+  trustedProxies?: readonly string[];
+  shares?: { ofPerson?: Rate; ofWorkspace?: Rate };
+} = {}): Promise<TestBff> {
+  const share = { perSecond: 1, burst: 1e6 };
   const clock = createFakeClock(1_800_000_000_000);
   const upstream = await startFakeControlPlane(clock);
   const pool = createPlaygroundPool({ maxOfOne: 2, maxOfWorkspace: 3, maxCalls: 4 });
@@ -54,6 +61,8 @@ export async function startTestBff({
     metrics,
     controlPlane,
     sessions: createSessions({ clock, controlPlane }),
+    // The clock stands still in most tests.
+    shares: createReadShares({ clock, ofPerson: share, ofWorkspace: share, ...shares }),
     clock,
     gatewayUrl,
     principalKey: PRINCIPAL_KEY,

@@ -2,6 +2,7 @@ import express, { type Express, type Request, type RequestHandler, type Response
 import { parseBody, parseQuery } from '@sluice/service-kit';
 import { databaseProblem } from '../db/database-problem.ts';
 import type { Authenticate, Caller } from './authenticate.ts';
+import type { TenantGate } from '../tenant/tenant-gate.ts';
 import type { Route } from './route.ts';
 
 /** Largest JSON body of a route that does not say otherwise, bytes. */
@@ -18,7 +19,7 @@ export function mountRoutes(
   app: Express,
   routes: readonly Route[],
   authenticate: Authenticate,
-  onAnswer: OnAnswer = () => undefined,
+  { onAnswer = () => undefined, gate }: { onAnswer?: OnAnswer | undefined; gate?: TenantGate | undefined } = {},
 ): void {
   for (const route of routes) {
     app[route.method](
@@ -28,17 +29,17 @@ export function mountRoutes(
       bodyOf(route),
       async (req, res) => {
         const caller = res.locals['caller'] as Caller;
-        const result = await answered(() =>
-          route.handler({
-            req,
-            res,
-            params: pathParams(req),
-            body: route.body === undefined ? undefined : parseBody(route.body, req),
-            query: route.query === undefined ? undefined : parseQuery(route.query, req),
-            operator: caller.operator,
-            principal: caller.principal,
-          }),
-        );
+        const call = {
+          req,
+          res,
+          params: pathParams(req),
+          body: route.body === undefined ? undefined : parseBody(route.body, req),
+          query: route.query === undefined ? undefined : parseQuery(route.query, req),
+          operator: caller.operator,
+          principal: caller.principal,
+        };
+        const leave = route.auth === 'person' ? await gate?.(call) : undefined;
+        const result = await answered(() => route.handler(call)).finally(leave);
         if (route.streams === true) return;
         if (route.status === 204) res.status(204).end();
         else res.status(route.status ?? 200).json(result);

@@ -44,13 +44,15 @@ const GROUP_EVENTS = 1_000;
 /** The record of every settled call, in PostgreSQL. Money is whole nanodollars throughout. */
 export function createLedger(deps: {
   db: Db;
+  /** For what people read; `db` when absent. */
+  reads?: Db;
   clock: Pick<Clock, 'now' | 'monotonic'>;
   metrics?: LedgerMetrics;
 }): Ledger {
   const { db, clock, metrics } = deps;
   const partitions = createPartitions({ clock });
   const rollups = createRollups({ db, clock, onDay: metrics?.rebuiltDay });
-  const reader = createLedgerReader({ db });
+  const reader = createLedgerReader({ db: deps.reads ?? db });
   const corrections = createCorrections({ db, clock, partitions });
   const group = createGroupCommit(commit, GROUP_EVENTS);
 

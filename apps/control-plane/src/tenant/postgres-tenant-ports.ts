@@ -13,16 +13,18 @@ import { createPostgresTenantFigures } from './tenant-figures.ts';
 /** The tenants' console on PostgreSQL and the system's resolver. */
 export function createPostgresTenantPorts(deps: {
   db: Db;
+  /** For what people read, apart from the connections of those who write; `db` when absent. */
+  reads?: Db;
   clock: Pick<Clock, 'now'>;
   recordAudit: (tx: Executor, input: AuditInput) => Promise<unknown>;
   webhookLoopback: boolean;
 }): TenantPorts {
-  const { db, clock, recordAudit, webhookLoopback } = deps;
+  const { db, reads = db, clock, recordAudit, webhookLoopback } = deps;
   return {
-    figures: createPostgresTenantFigures({ db }),
-    history: createPostgresConfigHistory({ db }),
+    figures: createPostgresTenantFigures({ db: reads }),
+    history: createPostgresConfigHistory({ db: reads }),
     members: createPostgresMembers({ db, clock, recordAudit }),
-    billing: createPostgresBillingReader({ db }),
+    billing: createPostgresBillingReader({ db: reads }),
     alerts: createPostgresAlertStore({ db }),
     webhooks: createPostgresWebhookStore({ db, recordAudit }),
     resolve: resolveHost,

@@ -74,6 +74,7 @@ const router = createRouter({
   logger,
   metrics: createMetrics({ service: 'router' }),
   rewardTimeoutMs: 86_400_000,
+  tenantPerSecond: 1e9,
 });
 await router.loaded;
 await router.tick();

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { RouteRequest, type Clock, type RouteAnswer } from '@sluice/contracts';
 import { decideFromSnapshot, promptText, type CompiledSnapshot } from '@sluice/routing';
-import { parseStorable, type Ids } from '@sluice/service-kit';
+import { parseStorable, type Ids, type PartyRates } from '@sluice/service-kit';
 import type { RoutedKey, RoutedWorkspace, RouterConfig } from '../config/router-config.ts';
 import type { Caller } from '../http/caller.ts';
-import { notReady, type ProblemReply, type Reply } from '../http/reply.ts';
+import { notReady, tooMuch, type ProblemReply, type Reply } from '../http/reply.ts';
 import type { WaitingLog } from '../learn/waiting-log.ts';
 import type { DecisionRow } from '../store/router-store.ts';
 import { gatherCandidates } from './gather-candidates.ts';
@@ -19,7 +19,9 @@ export interface RouteDeciderDeps {
   readonly random: () => number;
   readonly config: () => RouterConfig | undefined;
   readonly snapshot: () => CompiledSnapshot | undefined;
-  readonly log: Pick<WaitingLog, 'accepting' | 'add'>;
+  readonly log: Pick<WaitingLog, 'accepts' | 'add'>;
+  /** Of each tenant; one decision takes one. */
+  readonly shares: Pick<PartyRates, 'take'>;
   readonly requests: RecentRequests;
   readonly rewardTimeoutMs: number;
   readonly onDecided?: (row: DecisionRow) => void;
@@ -52,7 +54,7 @@ export function createRouteDecider(deps: RouteDeciderDeps): RouteDecider {
         };
       if (before !== undefined) return { status: 200, body: routeAnswer(before.facts, request.explain) };
     }
-    if (!request.dry_run && !log.accepting) {
+    if (!request.dry_run && !log.accepts(workspace.tenant)) {
       deps.onRefused?.();
       return notReady(
         'Too many decisions wait to be stored; one more would lose its probability. Ask again in a few seconds.',
@@ -136,6 +138,8 @@ export function createRouteDecider(deps: RouteDeciderDeps): RouteDecider {
     if (compiled === undefined) return notReady('What it has learned is not loaded yet.');
     const found = workspaceOf(parsed.data, caller, config);
     if ('title' in found) return found;
+    const waitMs = deps.shares.take(found.tenant);
+    if (waitMs > 0) return tooMuch(waitMs);
     return decide(parsed.data, found, caller.kind === 'key' ? caller.key : undefined, config, compiled);
   };
 }

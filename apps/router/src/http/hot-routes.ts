@@ -1,8 +1,8 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { HEADER, type Problem } from '@sluice/contracts';
-import type { Ids, Logger } from '@sluice/service-kit';
+import type { Ids, Logger, PartyRates } from '@sluice/service-kit';
 import type { Caller, FindCaller } from './caller.ts';
-import { isProblem, type ProblemReply, type Reply } from './reply.ts';
+import { isProblem, tooMuch, type ProblemReply, type Reply } from './reply.ts';
 
 /** Answers a parsed JSON body. */
 export type HotHandler = (body: unknown, caller: Caller) => Reply<unknown> | Promise<Reply<unknown>>;
@@ -18,12 +18,15 @@ const MAX_BODY = 4 * 1024 * 1024;
 export function createHotRoutes({
   routes,
   findCaller,
+  shares,
   ids,
   logger,
   rest,
 }: {
   routes: Readonly<Record<string, HotHandler>>;
   findCaller: FindCaller;
+  /** Of each tenant. */
+  shares: Pick<PartyRates, 'waitMs'>;
   ids: Ids;
   logger: Pick<Logger, 'error'>;
   rest: RequestListener;
@@ -36,6 +39,12 @@ export function createHotRoutes({
     if (caller === undefined) {
       res.setHeader('www-authenticate', 'Bearer');
       return problem(res, requestId, { status: 401, title: 'A service token or an API key is required' });
+    }
+    // A customer over its share costs no body.
+    const waitMs = caller.kind === 'key' ? shares.waitMs(caller.key.workspace.tenant) : 0;
+    if (waitMs > 0) {
+      req.resume();
+      return problem(res, requestId, tooMuch(waitMs));
     }
     const text = await readBody(req);
     if (text === undefined)
@@ -97,7 +106,7 @@ function readBody(req: IncomingMessage): Promise<string | undefined> {
 function problem(
   res: ServerResponse,
   requestId: string,
-  { status, title, detail, errors }: Omit<ProblemReply, 'status'> & { readonly status: number },
+  { status, title, detail, errors, retryAfterS }: Omit<ProblemReply, 'status'> & { readonly status: number },
 ): void {
   const body: Problem = {
     type: 'about:blank',
@@ -108,6 +117,7 @@ function problem(
     ...(errors === undefined ? {} : { errors: [...errors] }),
   };
   if (status === 503) res.setHeader('retry-after', '2');
+  if (retryAfterS !== undefined) res.setHeader('retry-after', String(retryAfterS));
   send(res, requestId, status, 'application/problem+json', JSON.stringify(body));
 }
 

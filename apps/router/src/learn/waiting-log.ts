@@ -2,8 +2,11 @@ import type { DecisionRow } from '../store/router-store.ts';
 
 /** Decisions on their way to the store. */
 export interface WaitingLog {
-  /** False at the bound: a decision must not be made then, because its probability would be lost. */
-  readonly accepting: boolean;
+  /**
+   * False at the bound of the tenant or of all: a decision must not be made then, because its probability would be
+   * lost. A tenant may have half of the bound; one with little always finds room.
+   */
+  accepts(tenant: string): boolean;
   add(row: DecisionRow): void;
   /** One that waits, so that it can be found before it is stored. */
   find(id: string): DecisionRow | undefined;
@@ -16,6 +19,8 @@ export interface WaitingLog {
 const BATCH = 500;
 const FIRST_RETRY_MS = 200;
 const LONGEST_RETRY_MS = 5_000;
+/** Of the bound: a tenant with less finds room though others have filled it, up to twice the bound for all. */
+const SMALL_SHARE = 1 / 64;
 
 /**
  * Stores decisions in batches a few milliseconds after they were made. While the store is away they wait, up to a
@@ -29,6 +34,7 @@ export function createWaitingLog(deps: {
 }): WaitingLog {
   const { maxWaiting = 20_000, delayMs = 10 } = deps;
   const rows = new Map<string, DecisionRow>();
+  const byTenant = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
   let failures = 0;
@@ -38,9 +44,16 @@ export function createWaitingLog(deps: {
     while (rows.size > 0) {
       const batch = [...rows.values()].slice(0, BATCH);
       await deps.store(batch);
-      for (const { id } of batch) rows.delete(id);
+      for (const row of batch) forget(row);
     }
     failures = 0;
+  }
+
+  function forget({ id, tenant }: DecisionRow): void {
+    if (!rows.delete(id)) return;
+    const left = (byTenant.get(tenant) ?? 1) - 1;
+    if (left === 0) byTenant.delete(tenant);
+    else byTenant.set(tenant, left);
   }
 
   function run(): Promise<void> {
@@ -69,10 +82,13 @@ export function createWaitingLog(deps: {
   }
 
   return {
-    get accepting() {
-      return rows.size < maxWaiting;
+    accepts: (tenant) => {
+      const own = byTenant.get(tenant) ?? 0;
+      if (own >= Math.ceil(maxWaiting / 2)) return false;
+      return rows.size < maxWaiting || (own < maxWaiting * SMALL_SHARE && rows.size < 2 * maxWaiting);
     },
     add: (row) => {
+      if (!rows.has(row.id)) byTenant.set(row.tenant, (byTenant.get(row.tenant) ?? 0) + 1);
       rows.set(row.id, row);
       if (running === undefined) later(delayMs);
     },

@@ -5,19 +5,22 @@ import {
   type FeedbackAnswer,
   type RouteBatchAnswer,
 } from '@sluice/contracts';
-import { fieldFaults, parseStorable } from '@sluice/service-kit';
+import { fieldFaults, parseStorable, type PartyRates } from '@sluice/service-kit';
 import type { RouteDecider } from '../decide/route-decider.ts';
 import type { HotHandler } from '../http/hot-routes.ts';
-import { isProblem, type Reply } from '../http/reply.ts';
+import { isProblem, tooMuch, type Reply } from '../http/reply.ts';
 import type { TakeFeedback } from '../learn/feedback.ts';
 
 /** The routes that are asked for every call. */
 export function createHotHandlers({
   decide,
   takeFeedback,
+  shares,
 }: {
   decide: RouteDecider;
   takeFeedback: TakeFeedback;
+  /** Of each tenant; an item of feedback takes one. */
+  shares: Pick<PartyRates, 'take'>;
 }): Readonly<Record<'/route' | '/route/batch' | '/feedback', HotHandler>> {
   return {
     '/route': decide,
@@ -47,7 +50,10 @@ export function createHotHandlers({
           errors: parsed.faults[0]?.path === '' ? (faultsOf(body) ?? parsed.faults) : parsed.faults,
         };
       const single = !Array.isArray(parsed.data);
-      const results = await takeFeedback(Array.isArray(parsed.data) ? parsed.data : [parsed.data], caller);
+      const items = Array.isArray(parsed.data) ? parsed.data : [parsed.data];
+      const waitMs = caller.kind === 'key' ? shares.take(caller.key.workspace.tenant, items.length) : 0;
+      if (waitMs > 0) return tooMuch(waitMs);
+      const results = await takeFeedback(items, caller);
       const first = results[0];
       if (single && first !== undefined && first.status !== 202) return { status: first.status, title: first.title };
       return { status: 202, body: { results } };

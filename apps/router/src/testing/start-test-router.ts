@@ -114,6 +114,7 @@ export async function startTestRouter(more: Partial<RouterDeps> & { clock?: Cloc
     metrics: createMetrics({ service: 'router' }),
     rewardTimeoutMs: 60_000,
     feedbackWaitMs: 0,
+    tenantPerSecond: 1e9,
     ...more,
     store,
   });
