@@ -6,9 +6,12 @@ import type {
   CallAttempt,
   CallSettled,
   Dialect,
+  BodyPayloads,
   InboundCall,
+  LargeBody,
   LimitsView,
   Model,
+  ObjectIndex,
   Operation,
   Outcome,
   Price,
@@ -61,6 +64,10 @@ export interface Resolved {
   readonly inbound: InboundCall;
   /** Of the request as it came. */
   readonly bodyBytes: number;
+  /** The same with each `\uXXXX` as two bytes. */
+  readonly weighedBytes: number;
+  /** Images, audio and files in it; not looked for in a small body. */
+  readonly payloads: BodyPayloads;
   /** As the caller wrote it. */
   readonly modelRequested: string;
   /** Candidate catalogue models in order of preference: the feature's model before the one that was asked for. */
@@ -134,7 +141,14 @@ export interface Call {
   key: CompiledKey | undefined;
   // read body
   body: Buffer | undefined;
-  json: Record<string, unknown> | undefined;
+  /** The parsed body; of a large one its small members. */
+  json: Readonly<Record<string, unknown>> | undefined;
+  /** Where the members stand that may be replaced. */
+  bodyIndex: ObjectIndex | undefined;
+  /** Length with each `\uXXXX` as two bytes. */
+  weighedBytes: number;
+  /** What a worker found out of a large body. */
+  largeBody: LargeBody | undefined;
   /** Gives back what the body took of the memory for bodies; for whoever needs it no longer, settle at the latest. */
   freeBody: (() => void) | undefined;
   // resolve

@@ -19,6 +19,7 @@ import {
   type Logger,
 } from '@sluice/service-kit';
 import { createChaosHooks } from './chaos/chaos-hooks.ts';
+import { createBodyPool } from './bodies/body-pool.ts';
 import { comeBack } from './come-back.ts';
 import { tenantOfCell } from './compiled-config.ts';
 import { createConfigClient } from './config/config-client.ts';
@@ -51,6 +52,7 @@ import { createLearnedRouting } from './router/learned-routing.ts';
 import { asOtherRoutes, createApp } from './routes/app.ts';
 import { createSpendSource } from './routes/spend.ts';
 import { createAdmitStage } from './stages/admit/admit.ts';
+import { createLookAhead } from './stages/admit/look-ahead.ts';
 import { createCountingAttemptStage } from './stages/attempt/count-tokens.ts';
 import { createAuthenticateStage } from './stages/authenticate/authenticate.ts';
 import { createFindPerson } from './stages/authenticate/person.ts';
@@ -215,6 +217,11 @@ export async function composeGateway(
   const secrets = createSecretResolver(env, settings.secretsDir, settings.secretBox);
   const transport = createTransport();
   const adapters = createAdapterRegistry().get;
+  const bodies = createBodyPool({
+    clock: systemClock,
+    onJob: gatewayMetrics.recordBodyJob,
+    onLost: gatewayMetrics.recordLostWorker,
+  });
   const planner = createPlanner({ adapters });
   const routing = createLearnedRouting({ settings, clock, logger, metrics, ids, planner });
   const pipeline = pipelineOf({
@@ -227,7 +234,7 @@ export async function composeGateway(
           : createFindPerson({ principalKey: settings.principalKey, clock }),
     }),
     place: createPlaceStage({ baseDomain: settings.baseDomain, cellId: settings.cellId }),
-    read_body: createReadBodyStage({ clock }),
+    read_body: createReadBodyStage({ clock, adapters, bodies, lookAhead: createLookAhead({ limits }) }),
     resolve: createResolveStage({ clock, planner }),
     idempotency: createIdempotencyStage(),
     cache: createCacheStage(),
@@ -239,6 +246,7 @@ export async function composeGateway(
       outbox,
       adapters,
       transport,
+      bodies,
       breakers,
       capacity,
       secrets,
@@ -419,6 +427,7 @@ export async function composeGateway(
       await config.close();
       await routing.snapshots.close();
       healthProbes.close();
+      bodies.close();
       await spend.close();
       await transport.close();
       await outbox.close();

@@ -13,7 +13,9 @@ export function pipelineOf(stages: Stages): readonly Stage[] {
   return [
     stages.authenticate, // headers only: an anonymous caller costs no body read and learns nothing else
     stages.place, // after the key, or it would tell strangers which workspaces exist
-    stages.read_body, // bounded by the workspace's own cap, so the workspace must be known
+    // Bounded by the workspace's own cap, so the workspace must be known. Who is at a limit whatever the body says is
+    // refused here, unread: it would be refused by admit, which has to stand after resolve.
+    stages.read_body,
     stages.resolve, // before any reservation: price, cache key and what a provider can be told depend on the model
     stages.idempotency, // a replay costs nothing, so it comes before anything is taken
     stages.cache, // a hit takes one request from the rate bucket, no tokens, no quota

@@ -12,6 +12,7 @@ export * from './merge-policy.ts';
 export * from './catalogue.ts';
 export * from './tenancy.ts';
 export * from './limit-store.ts';
+export * from './request-body.ts';
 export * from './provider-port.ts';
 export * from './attempt-plan.ts';
 export * from './settle-contract.ts';

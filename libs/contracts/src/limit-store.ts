@@ -32,6 +32,11 @@ export interface Reservation {
   readonly outputTokens: number;
   /** At the dearest candidate's price. */
   readonly costNanoUsd: number;
+  /**
+   * Least that a call which was sent counts against rates of tokens, whatever it used: bytes are never free. 0 unless
+   * given; quotas and money go by what was used.
+   */
+  readonly leastTokens?: number;
 }
 
 export interface AdmitRequest {
@@ -227,6 +232,13 @@ export interface LimitStore {
   leaveQueue(lease: AdmissionLease): MaybePromise<void>;
   /** Ends a lease. A second settlement of the same lease changes nothing and returns false. */
   settle(lease: AdmissionLease, settlement: Settlement): MaybePromise<boolean>;
+  /**
+   * The refusal that every call of at least so many tokens would get now, or undefined. Takes nothing. It refuses nobody
+   * whom `admit` would admit; the other way round it may be wrong.
+   *
+   * @param tokens at least 1.
+   */
+  look(scope: LimitScope, tokens: number): MaybePromise<LimitRefusal | undefined>;
   /** What a key's caller may know of its limits now; takes nothing. */
   view(scope: LimitScope): MaybePromise<LimitsView>;
   /** Takes one request from the rate buckets and nothing else (a cache hit). */

@@ -1,5 +1,6 @@
 import type { ProviderDialect } from './catalogue.ts';
 import type { Refusal } from './errors.ts';
+import type { LargeBody, ObjectIndex } from './request-body.ts';
 import type { TokenUsage } from './usage.ts';
 
 /** What a caller wants of a model. `messages` is Anthropic's chat; `chat` is OpenAI's. */
@@ -10,7 +11,7 @@ export interface InboundCall {
   readonly operation: Operation;
   /** The bytes as they came. */
   readonly bytes: Buffer;
-  /** The parsed body; adapters must not change it. */
+  /** The parsed body; adapters must not change it. Of a large one its small top-level members. */
   readonly body: Readonly<Record<string, unknown>>;
   readonly stream: boolean;
   /** The caller asked for the usage chunk (`stream_options.include_usage`). */
@@ -19,6 +20,10 @@ export interface InboundCall {
   readonly forwardHeaders: Readonly<Record<string, string>>;
   /** The caller's query, without its question mark; undefined when it gave none. */
   readonly query?: string;
+  /** Where the members of `bytes` stand that an adapter may replace; it looks itself where this is missing. */
+  readonly index?: ObjectIndex;
+  /** Set for a body that was parsed by a worker: what is not in `body` is known by this. */
+  readonly large?: LargeBody;
 }
 
 /** Where a call goes. */

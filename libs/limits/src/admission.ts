@@ -1,4 +1,4 @@
-import type { LimitRefusal, QuotaMeter } from '@sluice/contracts';
+import { type LimitRefusal, type QuotaMeter, type Reservation, type TokenUsage, totalTokens } from '@sluice/contracts';
 import type { LevelState, QuotaState } from './level-state.ts';
 
 /** How long a caller waits when only reservations of running calls stand in the way; any of them may come back. */
@@ -16,6 +16,11 @@ export function meterUnits(meter: QuotaMeter, inputTokens: number, outputTokens:
     case 'cost_nanousd':
       return costNanoUsd;
   }
+}
+
+/** What a call that was sent takes of buckets of tokens: what it used, and at least what its bytes count. */
+export function rateTokens(usage: TokenUsage, { leastTokens = 0 }: Reservation): number {
+  return Math.max(totalTokens(usage), leastTokens);
 }
 
 /**

@@ -159,6 +159,17 @@ export function limitStoreConformance(name: string, create: (clock: FakeClock) =
       expect((await store.view(scope)).tokens).toMatchObject({ limit: 1000, remaining: 800 });
     });
 
+    it('counts a call that was sent for at least what its bytes count, and one that was not for nothing', async () => {
+      const { store, admit } = setUp();
+      const scope = scopeOf({}, { tokens: { perMinute: 1000 } });
+      const padded = { ...tokens(600), leastTokens: 600 };
+      await store.settle(leaseIn(await admit(scope, padded)), used(10));
+      expect((await store.view(scope)).tokens?.remaining).toBe(400);
+      expect(refusalIn(await admit(scope, padded))).toMatchObject({ kind: 'throttled', limit: 'tokens' });
+      await store.settle(leaseIn(await admit(scope, { ...tokens(400), leastTokens: 400 })), { kind: 'unused' });
+      expect((await store.view(scope)).tokens?.remaining).toBe(400);
+    });
+
     it('takes one request and nothing else for a cache hit, at all levels or none', async () => {
       const { store, admit } = setUp();
       const scope = scopeOf(
@@ -308,6 +319,38 @@ export function limitStoreConformance(name: string, create: (clock: FakeClock) =
   });
 
   describe(`${name}: leases`, () => {
+    it('tells ahead who will be refused, by every limit, in the words of admission, and takes nothing', async () => {
+      for (const limits of [
+        { quotas: quota(100) },
+        { concurrency: { inFlight: 1, queued: 0, queueTimeoutMs: 1 } },
+        { requests: { perMinute: 1, burst: 1 } },
+        { tokens: { perMinute: 100 } },
+      ] satisfies LevelLimits[]) {
+        const { clock, store, admit } = setUp();
+        const scope = scopeOf({}, limits);
+        for (let i = 0; i < 5; i++) expect(await store.look(scope, 1)).toBeUndefined();
+        await admit(scope, tokens(100));
+        clock.advance(1);
+        expect(await store.look(scope, 1)).toEqual(refusalIn(await admit(scope, tokens(1))));
+      }
+    });
+
+    it('tells ahead of nobody who would be admitted', async () => {
+      const { clock, store, admit } = setUp();
+      const scope = scopeOf(
+        { quotas: quota(1_000) },
+        { tokens: { perMinute: 600 } },
+        { requests: { perSecond: 1, burst: 3 } },
+      );
+      for (let i = 0; i < 60; i++) {
+        const ahead = await store.look(scope, 20);
+        const result = await admit(scope, tokens(20));
+        if (ahead !== undefined) expect(result.admitted).toBe(false);
+        if (result.admitted && i % 2 === 0) await store.settle(result.lease, used(15));
+        clock.advance(i % 3 === 0 ? 900 : 50);
+      }
+    });
+
     it('takes nothing when one level refuses', async () => {
       const { store, admit } = setUp();
       const room: LevelLimits = {

@@ -18,7 +18,7 @@ import {
   type Reservation,
   type Settlement,
 } from '@sluice/contracts';
-import { meterUnits, refuseByBulkhead, refuseByQuota, refuseByRate } from './admission.ts';
+import { meterUnits, rateTokens, refuseByBulkhead, refuseByQuota, refuseByRate } from './admission.ts';
 import { LevelState, type QuotaState } from './level-state.ts';
 import { viewOf } from './limits-view.ts';
 import { createScopes, type CompiledScope } from './scopes.ts';
@@ -69,6 +69,7 @@ export interface MemoryLimitStore extends LimitStore {
   enterQueue(lease: AdmissionLease): LimitRefusal | undefined;
   leaveQueue(lease: AdmissionLease): void;
   settle(lease: AdmissionLease, settlement: Settlement): boolean;
+  look(scope: LimitScope, tokens: number): LimitRefusal | undefined;
   view(scope: LimitScope): LimitsView;
   takeRequest(scope: LimitScope): LimitRefusal | undefined;
   heartbeat(): void;
@@ -169,8 +170,7 @@ export function createMemoryLimitStore({ clock }: { clock: Clock }): MemoryLimit
       const reservedTokens = lease.input + lease.output;
       reserve(lease.windows, lease.input, lease.output, lease.cost, -1);
       if (settlement.kind === 'used') addUse(levels, settlement, clock.now());
-      const usedTokens =
-        settlement.kind === 'used' ? inputTokens(settlement.usage) + outputTokens(settlement.usage) : 0;
+      const usedTokens = settlement.kind === 'used' ? rateTokens(settlement.usage, lease.reservation) : 0;
       const heldMs = monotonicMs - lease.admittedMonotonicMs;
       for (const { bulkhead, requests, tokens } of levels) {
         bulkhead.leave(heldMs);
@@ -178,6 +178,14 @@ export function createMemoryLimitStore({ clock }: { clock: Clock }): MemoryLimit
         if (settlement.kind === 'unused') requests?.give(1, monotonicMs);
       }
       return true;
+    },
+    look(scope, tokens) {
+      const { levels } = compile(scope);
+      return (
+        refuseByQuota(levels, tokens, 0, 0, clock.now()) ??
+        refuseByBulkhead(levels, 'in_flight') ??
+        refuseByRate(levels, tokens, clock.monotonic())
+      );
     },
     view(scope) {
       return viewOf(compile(scope).levels, clock.now(), clock.monotonic());

@@ -7,7 +7,7 @@ import {
   type Reservation,
   type Settlement,
 } from '@sluice/contracts';
-import { meterUnits } from './admission.ts';
+import { meterUnits, rateTokens } from './admission.ts';
 import type { QuotaState } from './level-state.ts';
 import type { CompiledScope } from './scopes.ts';
 import type { TierLevel } from './tier-level.ts';
@@ -82,7 +82,7 @@ export class TierLease implements AdmissionLease {
     const used = settlement.kind === 'used';
     const input = used ? inputTokens(settlement.usage) : 0;
     const output = used ? outputTokens(settlement.usage) : 0;
-    const left = this.input + this.output - input - output;
+    const left = this.input + this.output - (used ? rateTokens(settlement.usage, this.reservation) : 0);
     for (const { loan: given, counter, meter } of this.windows) {
       const loan = given as WindowLoan;
       const units = meterUnits(meter, this.input, this.output, this.cost);

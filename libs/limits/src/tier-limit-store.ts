@@ -283,6 +283,26 @@ export function createTierLimitStore(authority: Authority, options: TierOptions)
       lease.end(settlement, link.serverNow(), clock.monotonic());
       return told(lease.tenant)?.then(() => true) ?? true;
     },
+    look(scope, tokens) {
+      if (link.starting !== undefined) return link.starting.then(() => store.look(scope, tokens));
+      const compiled = compile(scope);
+      const { levels } = compiled;
+      const tenant = tenantOf(compiled, scope.tenantId);
+      if (levels.length === 0) return undefined;
+      const fits = (): boolean => lent(tenant, levels, clock.monotonic()) && fitsLocally(levels, tokens, 0, 0);
+      const refusal = (): LimitRefusal | undefined =>
+        refuseByQuota(levels, tokens, 0, 0, link.serverNow()) ??
+        refuseByBulkhead(levels, 'in_flight') ??
+        refuseByRate(levels, tokens, clock.monotonic());
+      if (fits()) return undefined;
+      if (!tenant.online) return shareRefusal(levels, tokens, 0, 0, link.serverNow());
+      // What was heard last may be old: only who looks full by it is worth a question.
+      if (levels.every(({ loaded }) => loaded) && refusal() === undefined) return undefined;
+      return tenant.look(levels).then(() => {
+        if (fits()) return undefined;
+        return tenant.online ? refusal() : shareRefusal(levels, tokens, 0, 0, link.serverNow());
+      });
+    },
     view(scope) {
       if (link.starting !== undefined) return link.starting.then(() => store.view(scope));
       const compiled = compile(scope);

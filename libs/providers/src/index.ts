@@ -5,4 +5,5 @@ export * from './anthropic/adapter.ts';
 export * from './sse-codec.ts';
 export { rateLimitsOf } from './rate-headers.ts';
 export * from './json-splice.ts';
-export { jsonFault, MAX_JSON_DEPTH, MAX_JSON_PARTS, stringEnd } from './json-shape.ts';
+export * from './json-scan.ts';
+export { MAX_JSON_DEPTH, MAX_JSON_PARTS } from './json-shape.ts';

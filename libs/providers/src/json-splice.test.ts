@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { spliceTopLevel, topLevelMembers } from './json-splice.ts';
+import { scanObject } from './json-scan.ts';
+import { spliceTopLevel } from './json-splice.ts';
 
 const splice = (text: string, ...changes: [string, unknown][]) => spliceTopLevel(Buffer.from(text), changes).toString();
 
@@ -46,7 +47,15 @@ describe('splicing top-level members', () => {
           expect(JSON.parse(spliceTopLevel(json, [[key, undefined]]).toString())).toEqual(
             JSON.parse(JSON.stringify(rest)),
           );
-          expect(topLevelMembers(json).map((member) => member.key)).toEqual(Object.keys(object));
+          const keys = Object.keys(object);
+          const { index } = scanObject(json, new Set(keys));
+          expect(index.members.map((member) => member.key)).toEqual(keys);
+          for (const member of index.members)
+            expect(JSON.parse(json.toString('utf8', member.valueStart, member.valueEnd))).toEqual(
+              JSON.parse(JSON.stringify(object[member.key])),
+            );
+          expect(spliceTopLevel(json, [[key, value]], index)).toEqual(spliceTopLevel(json, [[key, value]]));
+          expect(spliceTopLevel(json, [[key, undefined]], index)).toEqual(spliceTopLevel(json, [[key, undefined]]));
         },
       ),
     );

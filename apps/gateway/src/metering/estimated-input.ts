@@ -25,7 +25,9 @@ export function expectedInput({ operation, reservation, forgottenTextTokens, res
   if (operation === 'count_tokens') return 0;
   const expected = reservation?.inputTokens ?? 0;
   if (forgottenTextTokens !== undefined) return Math.max(expected, forgottenTextTokens);
-  return resolved === undefined ? expected : estimatedInput(expected, resolved.inbound.body);
+  if (resolved === undefined) return expected;
+  const { body, large } = resolved.inbound;
+  return large === undefined ? estimatedInput(expected, body) : Math.max(expected, large.facts.textTokens);
 }
 
 /** Tokens that the text of a body comes to, at 4 characters each. */

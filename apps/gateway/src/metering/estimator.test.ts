@@ -12,6 +12,8 @@ const shape = (more: Partial<CallShape> = {}): CallShape => ({
   workspace: 'ws',
   model: 'm',
   bodyBytes: 400,
+  payloadTokens: 0,
+  floorTokens: 0,
   choices: 1,
   maxOutputTokens: undefined,
   defaultOutputTokens: 256,

@@ -1,4 +1,4 @@
-import { inputTokens, outputTokens, totalTokens, type TokenUsage } from '@sluice/contracts';
+import { type BodyPayloads, inputTokens, outputTokens, totalTokens, type TokenUsage } from '@sluice/contracts';
 
 /** Weight of a new observation once there are enough of them. */
 const ALPHA = 0.1;
@@ -7,13 +7,46 @@ const FIRST_PER_TOKEN = 4;
 /** Pairs of workspace and model that are remembered; the one unused longest is forgotten first. */
 const MAX_PAIRS = 50_000;
 
+/** What an image of usual size counts; its bytes say nothing about it. */
+export const IMAGE_TOKENS = 1_600;
+/** Base64 of audio or a document for which a token is expected. */
+const PAYLOAD_BYTES_PER_TOKEN = 512;
+/** No text that people or programs write has more bytes to a token. */
+const FLOOR_BYTES_PER_TOKEN = 8;
+/** The same of images, audio and files in base64. */
+const FLOOR_PAYLOAD_BYTES_PER_TOKEN = 2_048;
+
+/** What the images, audio and files of a body are expected to count. */
+export function payloadTokens({ images, imageBytes, bytes }: BodyPayloads): number {
+  return images * IMAGE_TOKENS + Math.ceil((bytes - imageBytes) / PAYLOAD_BYTES_PER_TOKEN);
+}
+
+/**
+ * Tokens that a body counts at least, because bytes are never free: all of it goes upstream, whatever a provider finds
+ * in it. Far below what honest text comes to, and nearly nothing for images.
+ *
+ * @param bytes of the whole body.
+ */
+export function bytesFloor(bytes: number, payloads: BodyPayloads): number {
+  const text = Math.max(0, bytes - payloads.bytes);
+  return Math.floor(text / FLOOR_BYTES_PER_TOKEN + payloads.bytes / FLOOR_PAYLOAD_BYTES_PER_TOKEN);
+}
+
+/** Least that a body of so many bytes counts, whatever is in it. */
+export const leastTokens = (bytes: number): number => Math.max(1, Math.floor(bytes / FLOOR_PAYLOAD_BYTES_PER_TOKEN));
+
 /** What a call is known to ask for before it runs. */
 export interface CallShape {
   /** Slug. */
   readonly workspace: string;
   /** Catalogue id of the model that was resolved. */
   readonly model: string;
+  /** Of the body, without its images, audio and files. */
   readonly bodyBytes: number;
+  /** What those are expected to count, and what they count at least. */
+  readonly payloadTokens: number;
+  /** Least that the whole body counts as input; see `bytesFloor`. */
+  readonly floorTokens: number;
   /** Answers asked for (`n`). */
   readonly choices: number;
   /** Bound from the body, per choice; undefined when the body sets none. */
@@ -85,7 +118,9 @@ class Calibration {
     const weight = Math.max(ALPHA, 1 / this.calls);
     const input = inputTokens(usage);
     const output = outputTokens(usage);
-    if (input > 0) this.bytesPerToken += weight * (shape.bodyBytes / input - this.bytesPerToken);
+    // What an image counts says nothing of the text beside it.
+    if (input > 0 && shape.payloadTokens === 0)
+      this.bytesPerToken += weight * (shape.bodyBytes / input - this.bytesPerToken);
     this.output += weight * (output / shape.choices - this.output);
     if (outputChars > 0 && output > 0) this.charsPerToken += weight * (outputChars / output - this.charsPerToken);
   }
@@ -133,13 +168,13 @@ export function createEstimator(): Estimator {
 }
 
 function estimate(
-  { bodyBytes, choices, maxOutputTokens }: CallShape,
+  { bodyBytes, payloadTokens, floorTokens, choices, maxOutputTokens }: CallShape,
   bytesPerToken: number,
   perChoice: number,
   observed: boolean,
 ): Estimate {
   return {
-    inputTokens: Math.max(1, Math.ceil(bodyBytes / bytesPerToken)),
+    inputTokens: Math.max(1, floorTokens, Math.ceil(bodyBytes / bytesPerToken) + payloadTokens),
     outputTokens: Math.min(perChoice, maxOutputTokens ?? perChoice) * choices,
     observed,
   };

@@ -46,7 +46,13 @@ function lineOf(call: object, end: object): unknown {
       close: () => Promise.resolve(),
     },
     quotaAlerts: nothing,
-    metrics: { record: nothing, recordEarlyRefusal: nothing, recordRefusedConnection: nothing },
+    metrics: {
+      record: nothing,
+      recordEarlyRefusal: nothing,
+      recordRefusedConnection: nothing,
+      recordBodyJob: nothing,
+      recordLostWorker: nothing,
+    },
   });
   report(call as Call, end as CallEnd);
   log.flush();

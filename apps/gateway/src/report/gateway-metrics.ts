@@ -1,4 +1,5 @@
 import type { CallSettled, OutboxStats, ErrorCode, Outcome, Operation } from '@sluice/contracts';
+import type { MeasuredJob } from '../bodies/body-pool.ts';
 import { boundedLabel, type Metrics } from '@sluice/service-kit';
 
 /** Tenants that stand for themselves in labels; later ones are `other`. */
@@ -22,6 +23,10 @@ export interface GatewayMetrics {
   recordEarlyRefusal(code: ErrorCode): void;
   /** A connection beyond what its network may have. */
   recordRefusedConnection(): void;
+  /** Work on a large body or answer that ended. */
+  recordBodyJob(job: MeasuredJob): void;
+  /** A worker for large bodies was lost, or stopped at its limit. */
+  recordLostWorker(): void;
 }
 
 /** What is read when the metrics are. */
@@ -73,6 +78,23 @@ export function createGatewayMetrics(metrics: Metrics, state: GatewayGauges): Ga
     'Requests that were refused before they were calls, by code.',
     ['code'],
   );
+  const bodyWait = metrics.histogram(
+    'sluice_gateway_body_wait_ms',
+    'Wait of large bodies and answers for a worker, milliseconds.',
+    ['job', 'end'],
+    QUEUE_BUCKETS_MS,
+  );
+  const bodyWork = metrics.histogram(
+    'sluice_gateway_body_work_ms',
+    'Time that a worker took for a large body or answer, milliseconds.',
+    ['job'],
+    QUEUE_BUCKETS_MS,
+  );
+  const lostWorkers = metrics.counter(
+    'sluice_gateway_body_workers_lost_total',
+    'Workers for large bodies that were lost, or stopped at their limit, and replaced.',
+    [],
+  );
   const inFlight = metrics.gauge('sluice_gateway_in_flight', 'Calls that run now.');
   const age = metrics.gauge(
     'sluice_gateway_config_age_ms',
@@ -90,6 +112,11 @@ export function createGatewayMetrics(metrics: Metrics, state: GatewayGauges): Ga
   return {
     recordEarlyRefusal: (code) => early.inc({ code }),
     recordRefusedConnection: () => connections.inc(),
+    recordBodyJob({ job, end, waitMs, workMs }) {
+      bodyWait.observe({ job, end }, waitMs);
+      if (workMs > 0) bodyWork.observe({ job }, workMs);
+    },
+    recordLostWorker: () => lostWorkers.inc(),
     record({ tenant, operation, outcome, latency }) {
       calls.inc({ operation, outcome, tenant: tenant === undefined ? 'none' : tenantLabel(tenant) });
       if (latency === undefined) return;

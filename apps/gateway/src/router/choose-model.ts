@@ -1,11 +1,6 @@
 import type { RouteDecision, ShadowDecision } from '@sluice/contracts';
-import {
-  decideFromSnapshot,
-  fixedDecision,
-  promptText,
-  type CompiledSnapshot,
-  type SnapshotRequest,
-} from '@sluice/routing';
+import { decideFromSnapshot, fixedDecision, type CompiledSnapshot, type SnapshotRequest } from '@sluice/routing';
+import { promptTextOf } from '../bodies/facts-of.ts';
 import type { Call, ModelChoice, RoutedCall } from '../call.ts';
 import type { CompiledKey } from '../compiled-config.ts';
 import { variantDraw } from './variant-draw.ts';
@@ -78,7 +73,7 @@ function requestOf(
     decisionId,
     tenant: tenant.id,
     featureClass: resolved.feature,
-    features: compiled.extractor.extract(promptText(resolved.inbound.body)),
+    features: compiled.extractor.extract(promptTextOf(resolved.inbound)),
     candidates: [
       ...candidates.map(({ model }, i) => ({ model: model.id, costNanoUsd: costs[i] ?? 0 })),
       ...excluded.map(({ model, why }) => ({ model: model.id, costNanoUsd: 0, excluded: why })),

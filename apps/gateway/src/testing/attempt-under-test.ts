@@ -9,6 +9,8 @@ import {
 } from '@sluice/providers';
 import { createRetryBudget, type RetryBudget } from '@sluice/resilience';
 import { createFakeClock, type FakeClock, type FakeTimer } from '@sluice/testing';
+import { createBodyPool } from '../bodies/body-pool.ts';
+import { NO_PAYLOADS } from '../bodies/payloads.ts';
 import type { Call, Resolved } from '../call.ts';
 import { createCancelToken } from '../cancel-token.ts';
 import { createCall } from '../http/envelope.ts';
@@ -20,6 +22,7 @@ import { createBreakers } from '../upstream/breakers.ts';
 import { createCapacity } from '../upstream/capacity.ts';
 import { createHealthProbes, type HealthProbes } from '../upstream/health-probes.ts';
 import { compiledSample } from './compiled-sample.ts';
+import { inlineWorker } from './inline-worker.ts';
 import { SAMPLE_KEYS, type RawSnapshot } from './sample-snapshot.ts';
 import { WHOLE } from './scripted-upstream.ts';
 
@@ -134,6 +137,7 @@ export function createAttemptUnderTest(
     outbox: { appendStarted: () => Promise.resolve() },
     adapters,
     transport,
+    bodies: createBodyPool({ clock, spawn: inlineWorker }),
     breakers,
     capacity,
     secrets: {
@@ -189,6 +193,8 @@ export function createAttemptUnderTest(
     const wanted: Omit<Resolved, 'plan'> = {
       inbound,
       bodyBytes: inbound.bytes.length,
+      weighedBytes: inbound.bytes.length,
+      payloads: NO_PAYLOADS,
       modelRequested: 'sim-small',
       candidates: [model],
       pinned: false,

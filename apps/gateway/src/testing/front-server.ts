@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
-import type { AdmissionLease, LimitsView, LimitStore } from '@sluice/contracts';
+import { systemClock, type AdmissionLease, type LimitsView, type LimitStore } from '@sluice/contracts';
 import { createFakeClock, type FakeClock } from '@sluice/testing';
+import { createBodyPool } from '../bodies/body-pool.ts';
 import type { Call } from '../call.ts';
 import type { CompiledConfig } from '../compiled-config.ts';
 import { createHeartbeats } from '../http/heartbeats.ts';
@@ -19,6 +20,7 @@ import { createAdapterRegistry } from '@sluice/providers';
 import { createPlanner } from '../stages/route/planner.ts';
 import { createResolveStage } from '../stages/resolve/resolve.ts';
 import { compiledSample } from './compiled-sample.ts';
+import { inlineWorker } from './inline-worker.ts';
 import { createSilentLog } from './silent-log.ts';
 
 export const SAMPLE_NOW_MS = Date.parse('2026-06-01T12:00:00.000Z');
@@ -69,14 +71,19 @@ export async function startFrontServer(options: FrontServerOptions = {}): Promis
   const ids = { requestId: () => `req_${String((count += 1)).padStart(26, '0')}` };
   const stage = (name: StageName, run: Stage['run']): Stage => ({ name, run });
 
+  const adapters = createAdapterRegistry().get;
+  const bodies = createBodyPool({ clock: systemClock, spawn: inlineWorker });
   const pipeline = pipelineOf({
     authenticate: createAuthenticateStage({ clock }),
     place: createPlaceStage(place),
     read_body: createReadBodyStage({
       clock,
+      adapters,
+      bodies,
+      lookAhead: () => undefined,
       ...(options.silenceMs === undefined ? {} : { silenceMs: options.silenceMs }),
     }),
-    resolve: createResolveStage({ clock, planner: createPlanner({ adapters: createAdapterRegistry().get }) }),
+    resolve: createResolveStage({ clock, planner: createPlanner({ adapters }) }),
     idempotency: createIdempotencyStage(),
     cache: createCacheStage(),
     admit: stage('admit', (call) => {
@@ -126,7 +133,11 @@ export async function startFrontServer(options: FrontServerOptions = {}): Promis
     ...(options.limits === undefined ? {} : { limits: options.limits }),
   });
   const { url, port } = await server.listen(0, '127.0.0.1');
-  return { url, port, server, faults, admitted, ended, close: () => server.drain(0) };
+  const close = async (): Promise<void> => {
+    await server.drain(0);
+    bodies.close();
+  };
+  return { url, port, server, faults, admitted, ended, close };
 }
 
 /** Sends raw bytes and gives back everything that came until the peer closed, or `quietMs` after the last byte. */

@@ -16,6 +16,7 @@ import { createAdapterRegistry, createTransport } from '@sluice/providers';
 import { createRetryBudget } from '@sluice/resilience';
 import type { CompiledSnapshot } from '@sluice/routing';
 import { createIds } from '@sluice/service-kit';
+import { type BodyPoolOptions, createBodyPool, type MeasuredJob } from '../bodies/body-pool.ts';
 import type { Call } from '../call.ts';
 import { createHeartbeats } from '../http/heartbeats.ts';
 import { createGatewayServer } from '../http/server.ts';
@@ -25,6 +26,7 @@ import type { UnplacedSettled } from '../metering/usage-events.ts';
 import { pipelineOf } from '../pipeline.ts';
 import { createChooseModel } from '../router/choose-model.ts';
 import { createAdmitStage } from '../stages/admit/admit.ts';
+import { createLookAhead } from '../stages/admit/look-ahead.ts';
 import { createCountingAttemptStage } from '../stages/attempt/count-tokens.ts';
 import type { AccountChange } from '../upstream/account-verdicts.ts';
 import { createAuthenticateStage } from '../stages/authenticate/authenticate.ts';
@@ -44,6 +46,7 @@ import { createBreakers } from '../upstream/breakers.ts';
 import { createCapacity } from '../upstream/capacity.ts';
 import { nameOfSecret } from '../upstream/secrets.ts';
 import { compiledSample } from './compiled-sample.ts';
+import { inlineWorker } from './inline-worker.ts';
 import { SAMPLE_KEYS, type RawSnapshot } from './sample-snapshot.ts';
 import { createSilentLog } from './silent-log.ts';
 
@@ -74,6 +77,7 @@ export interface GatewayOptions {
   readonly draw?: () => number;
   readonly connectionsPerNetwork?: number;
   readonly bodyMemory?: Partial<BodyMemoryBounds>;
+  readonly bodies?: Pick<BodyPoolOptions, 'threads' | 'limitMs' | 'spawn' | 'maxWaitMs'>;
   readonly wrapLimits?: (limits: LimitStore) => LimitStore;
 }
 
@@ -108,9 +112,11 @@ export async function startGateway(options: GatewayOptions) {
   const heartbeats = createHeartbeats();
   const estimator = createEstimator();
   const adapters = createAdapterRegistry().get;
+  const bodies = createBodyPool({ clock, spawn: inlineWorker, ...options.bodies, onJob: (job) => jobs.push(job) });
   const planner = createPlanner({ adapters });
   const ids = createIds({ clock });
   const decisionFaults: string[] = [];
+  const jobs: MeasuredJob[] = [];
   const budget = createRetryBudget({ clock, minimumRetries: 100, tenantMinimum: 100 });
   const settledOutbox = {
     async appendSettled(event: UnplacedSettled): Promise<EventOrigin | undefined> {
@@ -140,7 +146,13 @@ export async function startGateway(options: GatewayOptions) {
       },
     },
     place: createPlaceStage({ baseDomain: 'sluice.localhost', cellId: 'cell-shared-1' }),
-    read_body: createReadBodyStage({ clock, memory: createBodyMemory(options.bodyMemory) }),
+    read_body: createReadBodyStage({
+      clock,
+      adapters,
+      bodies,
+      lookAhead: createLookAhead({ limits }),
+      memory: createBodyMemory(options.bodyMemory),
+    }),
     resolve: createResolveStage({ clock, planner }),
     idempotency: createIdempotencyStage(),
     cache: createCacheStage(),
@@ -169,6 +181,7 @@ export async function startGateway(options: GatewayOptions) {
       },
       adapters,
       transport,
+      bodies,
       breakers,
       capacity,
       secrets: {
@@ -241,6 +254,7 @@ export async function startGateway(options: GatewayOptions) {
     begun,
     faults,
     decisionFaults,
+    jobs,
     accounts,
     server,
     breakers,
@@ -260,6 +274,7 @@ export async function startGateway(options: GatewayOptions) {
     async close() {
       await server.drain(0);
       await transport.close();
+      bodies.close();
       await outbox.close();
       rmSync(dir, { recursive: true, force: true });
     },

@@ -1,5 +1,6 @@
-import { isFault, type StreamReader, type UpstreamFault } from '@sluice/contracts';
+import { isFault, type StreamReader, type UpstreamFault, type WholeAnswer } from '@sluice/contracts';
 import type { AnswerHeaders, TransportCall, TransportHandlers } from '@sluice/providers';
+import { LARGE_BYTES } from '../bodies/body-job.ts';
 import type { UpstreamCall } from './upstream-call.ts';
 import type { OpenAnswer, StreamEnd, StreamOpenAnswer } from './open-answer.ts';
 
@@ -189,7 +190,7 @@ class Exchange implements TransportHandlers {
     }
     this.#release();
     if (this.#decided) return;
-    const { adapter, inbound, attempt, attemptIndex } = this.#asked();
+    const { adapter, inbound } = this.#asked();
     const body = this.#body();
     switch (this.#reading) {
       case 'error':
@@ -206,20 +207,39 @@ class Exchange implements TransportHandlers {
         return;
       }
       default: {
-        const parsed = adapter.readWhole(inbound, body);
-        if (isFault(parsed)) this.#fail(parsed);
-        else
-          this.#decide({
-            kind: 'whole',
-            attempt,
-            attemptIndex,
-            status,
-            body: parsed.body ?? body,
-            contentType: this.#contentType,
-            parsed,
-          });
+        if (body.length > LARGE_BYTES) void this.#readLarge(body);
+        else this.#decideWhole(adapter.readWhole(inbound, body), body);
       }
     }
+  }
+
+  async #readLarge(body: Buffer): Promise<void> {
+    try {
+      const { readLarge } = this.#asked();
+      if (readLarge === undefined) throw new RangeError(`larger than ${LARGE_BYTES} bytes`);
+      const read = await readLarge(body);
+      if (read === 'cancelled') this.#decide({ kind: 'cancelled' });
+      else this.#decideWhole(read.parsed, read.body);
+    } catch (error) {
+      this.#unreadable(error);
+    }
+  }
+
+  #decideWhole(parsed: WholeAnswer | UpstreamFault, body: Buffer): void {
+    if (isFault(parsed)) {
+      this.#fail(parsed);
+      return;
+    }
+    const { attempt, attemptIndex } = this.#asked();
+    this.#decide({
+      kind: 'whole',
+      attempt,
+      attemptIndex,
+      status: this.#status,
+      body: parsed.body ?? body,
+      contentType: this.#contentType,
+      parsed,
+    });
   }
 
   #body(): Buffer {

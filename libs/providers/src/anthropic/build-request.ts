@@ -20,7 +20,7 @@ export function buildAnthropicRequest(call: InboundCall, target: UpstreamTarget)
   }
   const splices: Splice[] = [];
   if (call.body.model !== target.providerModel) splices.push(['model', target.providerModel]);
-  if ('x-sluice-tenant' in call.body) splices.push(['x-sluice-tenant', undefined]);
+  if (call.index !== undefined || 'x-sluice-tenant' in call.body) splices.push(['x-sluice-tenant', undefined]);
   const auth = target.secret === undefined ? [] : ['x-api-key', target.secret];
   if (call.forwardHeaders['anthropic-version'] === undefined && target.extraHeaders['anthropic-version'] === undefined)
     auth.push('anthropic-version', DEFAULT_VERSION);
@@ -30,6 +30,6 @@ export function buildAnthropicRequest(call: InboundCall, target: UpstreamTarget)
     method: 'POST',
     ...endpoint(target.baseUrl, path + query),
     headers: upstreamHeaders(call, target, auth),
-    body: spliceTopLevel(call.bytes, splices),
+    body: spliceTopLevel(call.bytes, splices, call.index),
   };
 }

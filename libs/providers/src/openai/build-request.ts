@@ -23,7 +23,7 @@ export function buildOpenaiRequest(call: InboundCall, target: UpstreamTarget): U
   if (call.operation === 'chat' && call.stream && !call.wantsUsage) {
     splices.push(['stream_options', { ...asObject(call.body.stream_options), include_usage: true }]);
   }
-  if ('x-sluice-tenant' in call.body) splices.push(['x-sluice-tenant', undefined]);
+  if (call.index !== undefined || 'x-sluice-tenant' in call.body) splices.push(['x-sluice-tenant', undefined]);
   return {
     method: 'POST',
     ...endpoint(target.baseUrl, path),
@@ -32,6 +32,6 @@ export function buildOpenaiRequest(call: InboundCall, target: UpstreamTarget): U
       target,
       target.secret === undefined ? [] : ['authorization', `Bearer ${target.secret}`],
     ),
-    body: spliceTopLevel(call.bytes, splices),
+    body: spliceTopLevel(call.bytes, splices, call.index),
   };
 }

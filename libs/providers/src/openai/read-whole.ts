@@ -1,7 +1,7 @@
 import type { UpstreamFault, WholeAnswer } from '@sluice/contracts';
 import { parseJson } from '../classify-status.ts';
 import { errorIn, errorOfChoice, faultOfError } from '../error-words.ts';
-import { topLevelMembers } from '../json-splice.ts';
+import { scanObject } from '../json-scan.ts';
 import { asObject, textLength } from '../token-count.ts';
 import { openaiUsage } from './usage.ts';
 
@@ -11,18 +11,14 @@ import { openaiUsage } from './usage.ts';
  */
 const LARGE_BYTES = 256 * 1024;
 const OPEN_BRACKET = 0x5b;
+const DATA: ReadonlySet<string> = new Set(['data']);
 const EMPTY_LIST = Buffer.from('[]');
 
 /** The answer with its `data`, which says nothing about use, as an empty list; its numbers go to the caller unread. */
 function parseWithoutData(body: Buffer): unknown {
-  try {
-    const data = topLevelMembers(body).findLast(({ key }) => key === 'data');
-    if (data === undefined || body[data.valueStart] !== OPEN_BRACKET) return parseJson(body);
-    return parseJson(Buffer.concat([body.subarray(0, data.valueStart), EMPTY_LIST, body.subarray(data.valueEnd)]));
-  } catch {
-    // A name among the members cannot be read.
-    return undefined;
-  }
+  const data = scanObject(body, DATA).index.members.at(-1);
+  if (data === undefined || body[data.valueStart] !== OPEN_BRACKET) return parseJson(body);
+  return parseJson(Buffer.concat([body.subarray(0, data.valueStart), EMPTY_LIST, body.subarray(data.valueEnd)]));
 }
 
 /** A whole chat completion or embedding answer. */

@@ -1,4 +1,4 @@
-import type { InboundCall, Refusal } from '@sluice/contracts';
+import { SluiceError, type InboundCall, type ProviderDialect, type Refusal } from '@sluice/contracts';
 import type { Json } from './carrier.ts';
 
 type Translate<Result> = (body: Json, carryFields: readonly string[]) => Result | Refusal;
@@ -22,6 +22,23 @@ export function createTranslationCache<Result extends object>(
     known.set(call, { carryFields, result });
     return result;
   };
+}
+
+/** What a worker said of a large body: a refusal when it cannot be carried to this dialect. */
+export function judgedOf(
+  { large }: InboundCall,
+  dialect: ProviderDialect,
+  carryFields: readonly string[],
+): Refusal | undefined {
+  return large?.judged.find((one) => one.dialect === dialect && one.carryFields.join() === carryFields.join())?.refusal;
+}
+
+/** The request that a worker wrote of a large body; undefined for any other. @throws SluiceError when none did. */
+export function translatedOf({ large }: InboundCall): Buffer | undefined {
+  if (large === undefined) return undefined;
+  if (large.translated === undefined)
+    throw new SluiceError('internal', 'a large body was not translated before it was sent');
+  return large.translated;
 }
 
 /** True for a refusal among the results of a translation. */

@@ -2,7 +2,7 @@ import type { AdmitResult, LimitStore, Price, Refusal, Reservation, UsageOutbox 
 import type { Call, Resolved } from '../../call.ts';
 import type { CompiledKey } from '../../compiled-config.ts';
 import type { Stage } from '../../stage.ts';
-import type { CallShape, Estimator } from '../../metering/estimator.ts';
+import { bytesFloor, type CallShape, type Estimator, payloadTokens } from '../../metering/estimator.ts';
 import { billedPriceOf, dearestCost } from '../../metering/pricing.ts';
 import { refusalOf } from './limit-refusal.ts';
 import { reserveForAny } from './reserve-for-any.ts';
@@ -26,10 +26,12 @@ export function createAdmitStage({ limits, estimator, outbox }: AdmitDeps): Stag
       if (!outbox.accepting(tenantId))
         return { code: outbox.shareFull(tenantId) ? 'metering_share' : 'metering_full', retryAfterMs: 5_000 };
       const resolved = call.resolved as Resolved;
-      const reservation =
+      const shape = shapeOf(key, resolved);
+      const expected =
         resolved.choice?.kind === 'open'
-          ? reserveForAny(estimator, shapeOf(key, resolved), resolved.choice)
+          ? reserveForAny(estimator, shape, resolved.choice)
           : reserveForFirst(estimator, key, resolved);
+      const reservation: Reservation = { ...expected, leastTokens: shape.floorTokens };
       call.reservation = reservation;
       const result = limits.admit({ leaseId: call.id, scope: key.scope, reservation });
       return result instanceof Promise ? result.then((later) => take(call, later)) : take(call, result);
@@ -53,7 +55,9 @@ export function shapeOf(key: CompiledKey, resolved: Resolved): CallShape {
   return {
     workspace: key.workspace.workspace.slug,
     model: resolved.candidates[0].id,
-    bodyBytes: resolved.bodyBytes,
+    bodyBytes: resolved.bodyBytes - resolved.payloads.bytes,
+    payloadTokens: payloadTokens(resolved.payloads),
+    floorTokens: bytesFloor(resolved.weighedBytes, resolved.payloads),
     choices: resolved.choices,
     maxOutputTokens: resolved.maxOutputTokens,
     defaultOutputTokens: key.workspace.policy.defaultOutputTokens,

@@ -8,6 +8,7 @@ import type { Stage } from '../../stage.ts';
 import { cancelRefusal } from '../../pipeline.ts';
 import { setAnswerHeaders } from '../relay/answer-headers.ts';
 import { finalRefusal, mayMoveOn, nextStep, triggerOf } from './next-step.ts';
+import { translateLarge } from './translate-large.ts';
 import { demandOf, tryOnce, type TryDeps } from './try-once.ts';
 
 export interface AttemptDeps extends TryDeps {
@@ -82,6 +83,10 @@ interface EntryTry {
 async function tryEntry(deps: AttemptDeps, timers: Timers, at: EntryTry): Promise<EntryResult> {
   const { call, plan, entry, entriesLeft, callsBefore } = at;
   let calls = 0;
+  if (call.resolved?.inbound.large !== undefined) {
+    const refusal = await translateLarge(call, deps, entry);
+    if (refusal !== undefined) return { kind: 'refused', calls, refusal };
+  }
   deps.retryBudget(entry.provider.id).recordRequest(tenantOf(call));
   for (;;) {
     if (call.cancel.reason !== undefined) return { kind: 'refused', calls, refusal: cancelRefusal(call) };

@@ -1,5 +1,7 @@
 import { ERROR_CATALOGUE, HEADER, type PlannedAttempt, type Refusal, zeroUsage } from '@sluice/contracts';
+import { payloadsOf } from '../../bodies/facts-of.ts';
 import type { Call, Resolved } from '../../call.ts';
+import { IMAGE_TOKENS } from '../../metering/estimator.ts';
 import type { Stage } from '../../stage.ts';
 import { serviceOf } from '../route/static-plan.ts';
 import { type AttemptDeps, createAttemptStage } from './attempt.ts';
@@ -7,9 +9,6 @@ import { recordStart } from './try-once.ts';
 
 /** Who answers where no provider counted. */
 const OURSELVES = 'sluice';
-/** What an image of usual size counts; its bytes say nothing about it. */
-const IMAGE_TOKENS = 1_600;
-const MAX_DEPTH = 8;
 
 /**
  * The attempt stage for every call, and for counts of tokens a way to end without a provider: where none of the
@@ -78,27 +77,8 @@ function answer(call: Call, entry: PlannedAttempt): undefined {
 /** What this workspace's calls of this size have used so far, and images by their number rather than their bytes. */
 function estimateInput(call: Call): number {
   const { inbound } = call.resolved as Resolved;
-  const images = imagesIn(inbound.body.messages, MAX_DEPTH);
+  const { images, imageBytes } = payloadsOf(inbound);
   const expected = call.reservation?.inputTokens ?? Math.ceil(inbound.bytes.length / 4);
-  const share = Math.max(0, inbound.bytes.length - images.bytes) / inbound.bytes.length;
-  return Math.max(1, Math.ceil(expected * share)) + images.count * IMAGE_TOKENS;
-}
-
-function imagesIn(value: unknown, depth: number): { readonly count: number; readonly bytes: number } {
-  let count = 0;
-  let bytes = 0;
-  if (typeof value !== 'object' || value === null || depth === 0) return { count, bytes };
-  if (Array.isArray(value)) {
-    for (const item of value as readonly unknown[]) add(imagesIn(item, depth - 1));
-  } else {
-    const { type, source, content } = value as { type?: unknown; source?: { data?: unknown }; content?: unknown };
-    if (type === 'image') add({ count: 1, bytes: typeof source?.data === 'string' ? source.data.length : 0 });
-    else if (content !== undefined) add(imagesIn(content, depth - 1));
-  }
-  return { count, bytes };
-
-  function add(more: { readonly count: number; readonly bytes: number }): void {
-    count += more.count;
-    bytes += more.bytes;
-  }
+  const share = Math.max(0, inbound.bytes.length - imageBytes) / inbound.bytes.length;
+  return Math.max(1, Math.ceil(expected * share)) + images * IMAGE_TOKENS;
 }

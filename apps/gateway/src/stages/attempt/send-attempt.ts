@@ -1,6 +1,7 @@
 import {
   type CallAttempt,
   type Clock,
+  type PlannedAttempt,
   type ProviderAdapter,
   type UpstreamFault,
   type UpstreamRequest,
@@ -8,9 +9,12 @@ import {
   zeroUsage,
 } from '@sluice/contracts';
 import { rateLimitsOf, type Transport } from '@sluice/providers';
-import type { Resolved } from '../../call.ts';
 import { expectedInput } from '../../metering/estimated-input.ts';
+import type { BodyPool } from '../../bodies/body-pool.ts';
+import { ownerOf } from '../../bodies/job-owner.ts';
+import type { Call, Resolved } from '../../call.ts';
 import { countsAgainst } from '../../upstream/counts-against.ts';
+import type { LargeAnswer } from '../../upstream/upstream-call.ts';
 import { openUpstream } from '../../upstream/open-upstream.ts';
 import { accountServed, noteAccount, type AccountDeps } from '../../upstream/account-verdicts.ts';
 import type { AdapterLookup } from '../route/static-plan.ts';
@@ -21,6 +25,8 @@ export interface SendDeps extends AccountDeps {
   readonly clock: Clock;
   readonly adapters: AdapterLookup;
   readonly transport: Transport;
+  /** Works on bodies and answers that are too large for the event loop. */
+  readonly bodies: BodyPool;
 }
 
 export type SendResult =
@@ -65,6 +71,7 @@ export async function sendAttempt(
     // Not cut to what the total leaves: that runs on its own, and is not the provider's fault.
     firstByteMs: plan.deadlines.firstByteMs,
     idleMs: plan.deadlines.idleMs,
+    readLarge: (body) => readLarge(call, deps, entry, body),
     onReleased: () => {
       record.duration_ms = clock.monotonic() - sentAt;
       slot.release();
@@ -110,6 +117,21 @@ export async function sendAttempt(
       noteFault(deps, attempt, record, result.fault);
       return result;
   }
+}
+
+/** A whole answer, read by a worker. */
+async function readLarge(call: Call, { bodies }: SendDeps, entry: PlannedAttempt, body: Buffer): Promise<LargeAnswer> {
+  const { operation, stream, wantsUsage } = (call.resolved as Resolved).inbound;
+  const end = await bodies.run(
+    { kind: 'answer', call: { operation, stream, wantsUsage }, dialect: entry.provider.dialect },
+    body,
+    ownerOf(call),
+    call.cancel,
+  );
+  if (end.kind === 'cancelled') return 'cancelled';
+  return end.kind === 'done'
+    ? { parsed: end.result, body: end.bytes }
+    : { parsed: { kind: 'malformed', status: 200, detail: `a worker could not read the answer: ${end.kind}` }, body };
 }
 
 const ANSWERED: SendResult = { kind: 'answered' };

@@ -204,8 +204,19 @@ export async function recordStart(
 }
 
 function buildRequest(call: Call, deps: TryDeps, entry: PlannedAttempt, secret: string | undefined) {
+  const request = (deps.adapters(entry.provider.dialect) as ProviderAdapter).buildRequest(
+    (call.resolved as Resolved).inbound,
+    targetOf(call, entry, secret),
+  );
+  // By it the provider's own records can be held against the ledger; OpenAI logs this header.
+  if (!isRefusal(request)) request.headers.push(HEADER.clientRequestId, call.id);
+  return request;
+}
+
+/** Where an entry of the plan sends a call. */
+export function targetOf(call: Call, entry: PlannedAttempt, secret: string | undefined): UpstreamTarget {
   const maxOutputTokens = call.config.models.get(entry.model)?.maxOutputTokens;
-  const target: UpstreamTarget = {
+  return {
     baseUrl: entry.provider.baseUrl,
     dialect: entry.provider.dialect,
     providerModel: entry.providerModel,
@@ -215,13 +226,6 @@ function buildRequest(call: Call, deps: TryDeps, entry: PlannedAttempt, secret: 
     carryFields: entry.provider.carryFields,
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
   };
-  const request = (deps.adapters(entry.provider.dialect) as ProviderAdapter).buildRequest(
-    (call.resolved as Resolved).inbound,
-    target,
-  );
-  // By it the provider's own records can be held against the ledger; OpenAI logs this header.
-  if (!isRefusal(request)) request.headers.push(HEADER.clientRequestId, call.id);
-  return request;
 }
 
 function skipped(reason: SkipReason, triggers: readonly FailoverTrigger[], refusal: Refusal): TryResult {

@@ -1,13 +1,20 @@
 const MIB = 1024 * 1024;
-const DEFAULTS: BodyMemoryBounds = { tenantBytes: 128 * MIB, processBytes: 512 * MIB, floorBytes: 16 * MIB };
+const DEFAULTS: BodyMemoryBounds = {
+  tenantBytes: 128 * MIB,
+  processBytes: 512 * MIB,
+  floorBytes: 16 * MIB,
+  hardBytes: 768 * MIB,
+};
 
 export interface BodyMemoryBounds {
   /** What the bodies of a tenant may take together. */
   readonly tenantBytes: number;
   /** The same for all tenants; beyond it each may keep the floor only. */
   readonly processBytes: number;
-  /** What a tenant may always keep, whatever the others do. */
+  /** What a tenant may keep also then, up to `hardBytes` of all together. */
   readonly floorBytes: number;
+  /** All tenants together, however many they are: beyond it nobody's body has room. */
+  readonly hardBytes: number;
 }
 
 /**
@@ -18,14 +25,14 @@ export interface BodyMemory {
   /**
    * False, and nothing is taken, when there is no room for more.
    *
-   * @param held what this body holds so far; a tenant's only body always has room.
+   * @param held what this body holds so far; a tenant's only body has room as long as all together have.
    */
   take(tenantId: string, held: number, bytes: number): boolean;
   give(tenantId: string, bytes: number): void;
 }
 
 export function createBodyMemory(bounds: Partial<BodyMemoryBounds> = {}): BodyMemory {
-  const { tenantBytes, processBytes, floorBytes } = { ...DEFAULTS, ...bounds };
+  const { tenantBytes, processBytes, floorBytes, hardBytes } = { ...DEFAULTS, ...bounds };
   const tenants = new Map<string, number>();
   let total = 0;
 
@@ -40,7 +47,7 @@ export function createBodyMemory(bounds: Partial<BodyMemoryBounds> = {}): BodyMe
       const now = tenants.get(tenantId) ?? 0;
       const after = now + bytes;
       const full = after > tenantBytes || (total + bytes > processBytes && after > floorBytes);
-      if (full && now > held) return false;
+      if ((full && now > held) || total + bytes > hardBytes) return false;
       change(tenantId, now, bytes);
       return true;
     },

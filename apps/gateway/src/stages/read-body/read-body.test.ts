@@ -4,7 +4,7 @@ import { createBodyMemory } from './body-memory.ts';
 import { createParseTurns, type ParseTurns } from './parse-turns.ts';
 
 describe('memory of request bodies', () => {
-  const memory = () => createBodyMemory({ tenantBytes: 100, processBytes: 150, floorBytes: 20 });
+  const memory = () => createBodyMemory({ tenantBytes: 100, processBytes: 150, floorBytes: 20, hardBytes: 200 });
 
   it('is bounded for a tenant, and is there again once a body is read', () => {
     const bodies = memory();
@@ -12,6 +12,14 @@ describe('memory of request bodies', () => {
     expect(bodies.take('acme', 0, 60)).toBe(false);
     bodies.give('acme', 60);
     expect(bodies.take('acme', 0, 60)).toBe(true);
+  });
+
+  it('is bounded for all tenants together, however many they are', () => {
+    const bodies = memory();
+    const taken = Array.from({ length: 50 }, (_, n) => bodies.take(`t${n}`, 0, 15)).filter(Boolean);
+    expect(taken).toHaveLength(Math.floor(200 / 15));
+    bodies.give('t0', 15);
+    expect(bodies.take('t49', 0, 15)).toBe(true);
   });
 
   it('leaves every tenant its floor when others have taken all there is', () => {

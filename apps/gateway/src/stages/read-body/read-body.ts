@@ -1,40 +1,39 @@
-import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import type { Clock, Refusal } from '@sluice/contracts';
+import type { Clock, MaybePromise, Refusal } from '@sluice/contracts';
+import { LARGE_BYTES } from '../../bodies/body-job.ts';
+import type { BodyPool } from '../../bodies/body-pool.ts';
+import { failedJob } from '../../bodies/failed-job.ts';
+import { ownerOf } from '../../bodies/job-owner.ts';
+import { isBodyRefusal, parseBody } from '../../bodies/parse-body.ts';
+import { translationsOf } from '../../bodies/translations-of.ts';
 import type { Call } from '../../call.ts';
 import type { CompiledKey } from '../../compiled-config.ts';
-import { jsonFault, MAX_JSON_DEPTH, MAX_JSON_PARTS } from '@sluice/providers';
 import { cancelRefusal } from '../../pipeline.ts';
 import type { Stage } from '../../stage.ts';
+import type { LookAhead } from '../admit/look-ahead.ts';
+import { closedRefusal } from '../resolve/judge-model.ts';
+import type { AdapterLookup } from '../route/static-plan.ts';
 import { createBodyMemory, type BodyMemory } from './body-memory.ts';
 import { collectBody, type CollectedBody } from './collect-body.ts';
 import { createParseTurns, type ParseTurns } from './parse-turns.ts';
 import { createStartTurns, type StartTurns } from './start-turns.ts';
-import { duplicateTopLevelKey } from './top-level-keys.ts';
 
-/** Fields that decide about model, price, limits or output; two parsers must not disagree about them. */
-const WATCHED_KEYS: ReadonlySet<string> = new Set([
-  'model',
-  'stream',
-  'max_tokens',
-  'max_completion_tokens',
-  'n',
-  'user',
-  'messages',
-  'tools',
-  'metadata',
-  'stream_options',
-  'input',
-  'sim',
-]);
 const DEFAULT_SILENCE_MS = 30_000;
-/** Bodies up to this size are parsed in less time than the rest of a call takes. */
+/**
+ * Bodies up to this size are parsed in less time than the rest of a call takes: no limit is looked at before, and none
+ * waits for its turn.
+ */
 const SMALL_BYTES = 8 * 1024;
 /** `application/json`, `application/vnd.x+json`, with parameters or without. */
 const JSON_TYPE = /^\s*(application|text)\/([\w.-]+\+)?json\s*(;|$)/i;
 
 export interface ReadBodyDeps {
   readonly clock: Clock;
+  readonly adapters: AdapterLookup;
+  /** Reads the bodies that are too large for the event loop. */
+  readonly bodies: BodyPool;
+  /** Whether the call would be refused whatever its body says. Asked for bodies that cost something to read. */
+  readonly lookAhead: LookAhead;
   /** How long a caller may stop in the middle of its body. */
   readonly silenceMs?: number;
   readonly memory?: BodyMemory;
@@ -43,12 +42,15 @@ export interface ReadBodyDeps {
 }
 
 /**
- * Reads the body within the workspace's cap and parses it once. No limit has been looked at yet, so what one
- * tenant's bodies take of the process's time is bounded here, and what they take of its memory, until they are
- * needed no longer.
+ * Reads the body within the workspace's cap and parses it once: a small one here, a large one in a worker. Nothing has
+ * been taken of any limit yet, so what one tenant's bodies take of the process's time is bounded here, and what they
+ * take of its memory, until they are needed no longer.
  */
 export function createReadBodyStage({
   clock,
+  adapters,
+  bodies,
+  lookAhead,
   silenceMs = DEFAULT_SILENCE_MS,
   memory = createBodyMemory(),
   turns = createParseTurns({ clock }),
@@ -59,8 +61,13 @@ export function createReadBodyStage({
     async run(call) {
       const { policy, tenant } = (call.key as CompiledKey).workspace;
       const { maxBodyBytes } = policy;
-      const early = refuseByHeaders(call.request, maxBodyBytes);
+      const declared = Number(call.request.headers['content-length'] ?? 0);
+      const early = refuseByHeaders(call.request, declared, maxBodyBytes);
       if (early !== undefined) return early;
+      if (declared > SMALL_BYTES) {
+        const refusal = await refuseUnread(call, declared);
+        if (refusal !== undefined) return refusal;
+      }
       const startedAt = clock.monotonic();
       let held = 0;
       const collected = await collectBody(call.request, maxBodyBytes, silenceMs, call.cancel, (size) => {
@@ -76,29 +83,61 @@ export function createReadBodyStage({
       const readAt = clock.monotonic();
       call.timing.bodyReadMs = readAt - startedAt;
       if (collected.kind !== 'whole') return incomplete(call, collected, maxBodyBytes, silenceMs);
+      const { body } = collected;
+      const inWorker = body.length > LARGE_BYTES;
 
-      const start = starts.turn(tenant.id, collected.body.length, readAt, call.cancel);
+      const start = starts.turn(tenant.id, inWorker ? 0 : body.length, readAt, call.cancel);
       if (start !== undefined) await start;
       if (call.cancel.reason !== undefined) return cancelRefusal(call);
-      const large = collected.body.length > SMALL_BYTES;
-      const turn = large ? turns.turn(tenant.id, call.cancel) : undefined;
+      const turn = body.length > SMALL_BYTES && !inWorker ? turns.turn(tenant.id, call.cancel) : undefined;
       if (turn !== undefined) await turn;
       if (start !== undefined || turn !== undefined) call.timing.bodyReadMs = clock.monotonic() - startedAt;
-      return large ? parseInTurn(call, collected.body, tenant.id) : parse(call, collected.body);
+      if (body.length <= SMALL_BYTES) return parse(call, body);
+      // Once more: others of its tenant may have been admitted while it came, and its length may not have been told.
+      const refusal = await refuseUnread(call, body.length);
+      if (inWorker) return refusal ?? readInWorker(call, body);
+      return parseInTurn(call, body, tenant.id, refusal);
     },
   };
 
-  function parseInTurn(call: Call, body: Buffer, tenantId: string): Refusal | undefined {
+  /** Who is refused whatever the body says is refused before it costs anything. */
+  function refuseUnread(call: Call, bytes: number): MaybePromise<Refusal | undefined> {
+    return closedRefusal((call.key as CompiledKey).workspace) ?? lookAhead(call, bytes);
+  }
+
+  function parseInTurn(call: Call, body: Buffer, tenantId: string, refusal: Refusal | undefined): Refusal | undefined {
     const startedAt = clock.monotonic();
     try {
+      if (refusal !== undefined) return refusal;
       return call.cancel.reason === undefined ? parse(call, body) : cancelRefusal(call);
     } finally {
       turns.spent(tenantId, clock.monotonic() - startedAt);
     }
   }
+
+  async function readInWorker(call: Call, body: Buffer): Promise<Refusal | undefined> {
+    const { workspace } = call.key as CompiledKey;
+    const dialects = translationsOf(call.config, workspace, call.operation, adapters);
+    const end = await bodies.run(
+      { kind: 'read', operation: call.operation, dialects },
+      body,
+      ownerOf(call),
+      call.cancel,
+    );
+    call.timing.bodyReadMs += end.waitMs;
+    if (end.kind !== 'done') return failedJob(call, end.kind);
+    if ('code' in end.result) return end.result;
+    const { body: json, index, weighedBytes, large } = end.result;
+    call.body = end.bytes;
+    call.json = json;
+    call.bodyIndex = index;
+    call.weighedBytes = weighedBytes;
+    call.largeBody = large;
+    return undefined;
+  }
 }
 
-function refuseByHeaders(request: IncomingMessage, maxBodyBytes: number): Refusal | undefined {
+function refuseByHeaders(request: IncomingMessage, declared: number, maxBodyBytes: number): Refusal | undefined {
   const { headers } = request;
   const encoding = headers['content-encoding'];
   if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
@@ -114,7 +153,7 @@ function refuseByHeaders(request: IncomingMessage, maxBodyBytes: number): Refusa
       message: 'The request body must be JSON; send it with content-type: application/json.',
     };
   }
-  return Number(headers['content-length'] ?? 0) > maxBodyBytes ? tooLarge(maxBodyBytes) : undefined;
+  return declared > maxBodyBytes ? tooLarge(maxBodyBytes) : undefined;
 }
 
 function incomplete(
@@ -150,39 +189,11 @@ function tooLarge(maxBodyBytes: number): Refusal {
 }
 
 function parse(call: Call, body: Buffer): Refusal | undefined {
-  if (body.length === 0) return { code: 'invalid_json', message: 'The request body is empty; send a JSON object.' };
-  if (!isUtf8(body)) return { code: 'invalid_json', message: 'The request body is not valid UTF-8.' };
-  const text = body.toString('utf8');
-  const fault = jsonFault(text);
-  if (fault === 'too_deep')
-    return {
-      code: 'invalid_json',
-      message: `The request body nests objects and arrays more than ${MAX_JSON_DEPTH} deep.`,
-    };
-  if (fault === 'too_many_parts')
-    return {
-      code: 'body_too_large',
-      message: `The request body holds more than ${MAX_JSON_PARTS.toLocaleString('en-US')} values, of which one with a name counts as five; send text instead of lists, or less of them.`,
-    };
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch (error) {
-    return { code: 'invalid_json', message: `The request body is not valid JSON${position(error)}.` };
-  }
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
-    return { code: 'invalid_json', message: 'The request body must be a JSON object.' };
-  }
-  const twice = duplicateTopLevelKey(text, WATCHED_KEYS);
-  if (twice !== undefined)
-    return { code: 'duplicate_key', param: twice, message: `The request body names '${twice}' twice; name it once.` };
+  const parsed = parseBody(body);
+  if (isBodyRefusal(parsed)) return parsed;
   call.body = body;
-  call.json = json as Record<string, unknown>;
+  call.json = parsed.json;
+  call.bodyIndex = parsed.index;
+  call.weighedBytes = parsed.weighedBytes;
   return undefined;
-}
-
-/** Where the parser stopped. Its text is not passed on: it quotes the body. */
-function position(error: unknown): string {
-  const match = error instanceof Error ? /position (\d+)/.exec(error.message) : null;
-  return match === null ? ' (it ends too early, perhaps)' : ` (at byte ${match[1]}, about)`;
 }

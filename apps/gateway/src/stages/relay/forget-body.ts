@@ -1,6 +1,6 @@
 import type { InboundCall } from '@sluice/contracts';
 import type { Call, Resolved } from '../../call.ts';
-import { textTokens } from '../../metering/estimated-input.ts';
+import { textTokensOf } from '../../bodies/facts-of.ts';
 
 /** Smaller bodies are no weight; to forget them would cost more than they do. */
 const SMALL_BYTES = 8 * 1024;
@@ -16,8 +16,11 @@ export function forgetBody(call: Call): void {
   call.freeBody?.();
   const resolved = call.resolved as Resolved;
   if (resolved.bodyBytes <= SMALL_BYTES) return;
-  call.forgottenTextTokens = textTokens(resolved.inbound.body);
+  call.forgottenTextTokens = textTokensOf(resolved.inbound);
   call.body = undefined;
   call.json = undefined;
-  call.resolved = { ...resolved, inbound: { ...resolved.inbound, bytes: NO_BYTES, body: NO_BODY } };
+  call.bodyIndex = undefined;
+  call.largeBody = undefined;
+  const { index: _index, large: _large, ...inbound } = resolved.inbound;
+  call.resolved = { ...resolved, inbound: { ...inbound, bytes: NO_BYTES, body: NO_BODY } };
 }

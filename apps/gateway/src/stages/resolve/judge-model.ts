@@ -1,5 +1,5 @@
 import type { KillSwitch, Model, Operation, Refusal } from '@sluice/contracts';
-import type { CompiledConfig, CompiledKey } from '../../compiled-config.ts';
+import type { CompiledConfig, CompiledKey, CompiledWorkspace } from '../../compiled-config.ts';
 
 /** Whether this key may use this model for this operation now; undefined when it may. */
 export function judgeModel(
@@ -33,6 +33,12 @@ export function modelNotFound(name: string): Refusal {
     param: 'model',
     message: `The model '${name.slice(0, 256)}' does not exist or this key may not use it.`,
   };
+}
+
+/** What every call of a workspace reads that is suspended or switched off, whatever it asks for. */
+export function closedRefusal({ workspace, tenant, killSwitch }: CompiledWorkspace): Refusal | undefined {
+  if (workspace.status === 'suspended' || tenant.status === 'suspended') return { code: 'workspace_suspended' };
+  return killSwitch === undefined ? undefined : killRefusal(killSwitch);
 }
 
 /** What a caller reads of a kill switch: the operator's message, and when to try again. */

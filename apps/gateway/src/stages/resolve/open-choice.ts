@@ -1,12 +1,11 @@
 import type { Model, ModelAbility, Refusal } from '@sluice/contracts';
 import type { ExcludedCandidate, ModelChoice, OpenCandidate, Resolved, Wanted } from '../../call.ts';
 import type { CompiledConfig, CompiledKey } from '../../compiled-config.ts';
-import { textTokens } from '../../metering/estimated-input.ts';
+import { abilitiesFor, textTokensOf } from '../../bodies/facts-of.ts';
 import { billedPriceOf } from '../../metering/pricing.ts';
 import type { Planner } from '../route/planner.ts';
 import { isPlanRefusal } from '../route/static-plan.ts';
 import { judgeModel, modelNotFound } from './judge-model.ts';
-import { needsOf } from './needs-of.ts';
 
 /** As many as one record of a decision holds. Of a larger catalogue `allowModels` names those that matter. */
 const MAX_CANDIDATES = 64;
@@ -79,7 +78,7 @@ export interface Demands {
 }
 
 export function demandsOf({ inbound, maxOutputTokens }: Pick<Resolved, 'inbound' | 'maxOutputTokens'>): Demands {
-  return { needs: needsOf(inbound.body), inputTokens: textTokens(inbound.body), maxOutputTokens };
+  return { needs: abilitiesFor(inbound), inputTokens: textTokensOf(inbound), maxOutputTokens };
 }
 
 /** The model as a candidate for this call, or why it is none. It has passed `judgeModel`. */

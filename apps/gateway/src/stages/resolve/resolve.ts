@@ -1,5 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock, InboundCall, Model, Operation, Refusal } from '@sluice/contracts';
+import { payloadsOf } from '../../bodies/facts-of.ts';
+import { NO_PAYLOADS } from '../../bodies/payloads.ts';
 import type { Call } from '../../call.ts';
 import type { CompiledConfig, CompiledKey } from '../../compiled-config.ts';
 import { billedPriceOf } from '../../metering/pricing.ts';
@@ -7,7 +9,7 @@ import { recordedText } from '../../metering/recorded-text.ts';
 import type { Stage } from '../../stage.ts';
 import type { Planner } from '../route/planner.ts';
 import { isPlanRefusal } from '../route/static-plan.ts';
-import { killRefusal } from './judge-model.ts';
+import { closedRefusal, killRefusal } from './judge-model.ts';
 import { readLabels } from './labels.ts';
 import { namedModels } from './named-models.ts';
 import { openChoice } from './open-choice.ts';
@@ -17,6 +19,8 @@ type Body = Readonly<Record<string, unknown>>;
 
 const MAX_END_USER = 256;
 const FORWARD_HEADERS = ['anthropic-beta', 'anthropic-version', 'openai-beta'] as const;
+/** A body up to this size is not searched for images: whatever it holds weighs little. */
+const NO_PAYLOAD_BYTES = 8 * 1024;
 const NO_QUERY = {};
 const NO_HEADERS: Readonly<Record<string, string>> = {};
 
@@ -29,12 +33,13 @@ export function createResolveStage({ clock, planner }: { clock: Clock; planner: 
     name: 'resolve',
     run(call) {
       const key = call.key as CompiledKey;
-      const { workspace, tenant, policy, priceBook, killSwitch } = key.workspace;
-      if (workspace.status === 'suspended' || tenant.status === 'suspended') return { code: 'workspace_suspended' };
-      if (killSwitch !== undefined) return killRefusal(killSwitch);
+      const { policy, priceBook } = key.workspace;
+      const closed = closedRefusal(key.workspace);
+      if (closed !== undefined) return closed;
 
       const body = call.json as Body;
-      const invalid = validateBody(call.operation, body);
+      // Of a large body a worker has looked at it.
+      const invalid = call.largeBody === undefined ? validateBody(call.operation, body) : undefined;
       if (invalid !== undefined) return invalid;
       const labels = readLabels(call.request.headers, key.record.tags);
       if ('code' in labels) return labels;
@@ -44,9 +49,13 @@ export function createResolveStage({ clock, planner }: { clock: Clock; planner: 
 
       const named = namedModels(call, key, body.model as string, feature, clock.now());
       if ('code' in named) return named;
+      const inbound = inboundCall(call, body);
+      const bodyBytes = inbound.bytes.length;
       const asked = {
-        inbound: inboundCall(call, body),
-        bodyBytes: (call.body as Buffer).length,
+        inbound,
+        bodyBytes,
+        weighedBytes: call.weighedBytes,
+        payloads: bodyBytes > NO_PAYLOAD_BYTES ? payloadsOf(inbound) : NO_PAYLOADS,
         modelRequested: body.model as string,
         pinned: named.kind === 'given' && named.pinned,
         feature,
@@ -114,6 +123,8 @@ function inboundCall(call: Call, body: Body): InboundCall {
     wantsUsage: options?.include_usage === true,
     forwardHeaders: forwardHeaders(call.request.headers),
     ...queryOf(call.request.url),
+    ...(call.bodyIndex === undefined ? {} : { index: call.bodyIndex }),
+    ...(call.largeBody === undefined ? {} : { large: call.largeBody }),
   };
 }
 

@@ -10,7 +10,7 @@ import {
 } from '@sluice/contracts';
 import { endpoint, upstreamHeaders } from '../../upstream-headers.ts';
 import { readOpenaiWhole } from '../../openai/read-whole.ts';
-import { createTranslationCache, isNotCarried } from '../translation-cache.ts';
+import { createTranslationCache, isNotCarried, judgedOf, translatedOf } from '../translation-cache.ts';
 import { anthropicFaultOf } from './error.ts';
 import { toChatRequest } from './request.ts';
 import { createMessageEventReader } from './stream.ts';
@@ -20,18 +20,25 @@ const translate = createTranslationCache(toChatRequest);
 
 /** What of a message request cannot be said to OpenAI; undefined when all of it can. */
 export function judgeForOpenai(call: InboundCall, carryFields: readonly string[]): Refusal | undefined {
+  if (call.large !== undefined) return judgedOf(call, 'openai', carryFields);
   const translated = translate(call, carryFields);
   return isNotCarried(translated) ? translated : undefined;
 }
 
 /** A message request as a chat completion request. The caller's beta headers are of its own dialect and stay behind. */
 export function buildChatRequest(call: InboundCall, target: UpstreamTarget): UpstreamRequest | Refusal {
-  const translated = translate(call, target.carryFields);
-  if (isNotCarried(translated)) return translated;
+  const body = translatedOf(call) ?? chatBody(call, target);
+  if (!Buffer.isBuffer(body)) return body;
   const auth = target.secret === undefined ? [] : ['authorization', `Bearer ${target.secret}`];
   const headers = upstreamHeaders({ ...call, forwardHeaders: {} }, target, auth);
-  const body = Buffer.from(JSON.stringify({ model: target.providerModel, ...translated.fields }));
   return { method: 'POST', ...endpoint(target.baseUrl, '/chat/completions'), headers, body };
+}
+
+function chatBody(call: InboundCall, target: UpstreamTarget): Buffer | Refusal {
+  const translated = translate(call, target.carryFields);
+  return isNotCarried(translated)
+    ? translated
+    : Buffer.from(JSON.stringify({ model: target.providerModel, ...translated.fields }));
 }
 
 export { anthropicFaultOf as translateFaultToAnthropic } from './error.ts';

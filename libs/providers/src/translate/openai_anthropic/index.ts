@@ -10,7 +10,7 @@ import {
 } from '@sluice/contracts';
 import { endpoint, upstreamHeaders } from '../../upstream-headers.ts';
 import { readAnthropicWhole } from '../../anthropic/read-whole.ts';
-import { createTranslationCache, isNotCarried } from '../translation-cache.ts';
+import { createTranslationCache, isNotCarried, judgedOf, translatedOf } from '../translation-cache.ts';
 import { openaiFaultOf } from './error.ts';
 import { MIN_THINKING_TOKENS, toAnthropicRequest } from './request.ts';
 import { createChatChunkReader } from './stream.ts';
@@ -24,12 +24,22 @@ const translate = createTranslationCache(toAnthropicRequest);
 
 /** What of a chat completion cannot be said to Anthropic; undefined when all of it can. */
 export function judgeForAnthropic(call: InboundCall, carryFields: readonly string[]): Refusal | undefined {
+  if (call.large !== undefined) return judgedOf(call, 'anthropic', carryFields);
   const translated = translate(call, carryFields);
   return isNotCarried(translated) ? translated : undefined;
 }
 
 /** A chat completion request as a message request. The caller's beta headers are of its own dialect and stay behind. */
 export function buildMessageRequest(call: InboundCall, target: UpstreamTarget): UpstreamRequest | Refusal {
+  const body = translatedOf(call) ?? messageBody(call, target);
+  if (!Buffer.isBuffer(body)) return body;
+  const auth = target.secret === undefined ? [] : ['x-api-key', target.secret];
+  if (target.extraHeaders['anthropic-version'] === undefined) auth.push('anthropic-version', VERSION);
+  const headers = upstreamHeaders({ ...call, forwardHeaders: {} }, target, auth);
+  return { method: 'POST', ...endpoint(target.baseUrl, '/v1/messages'), headers, body };
+}
+
+function messageBody(call: InboundCall, target: UpstreamTarget): Buffer | Refusal {
   const translated = translate(call, target.carryFields);
   if (isNotCarried(translated)) return translated;
   const maxTokens = translated.maxTokens ?? target.maxOutputTokens ?? DEFAULT_MAX_TOKENS;
@@ -41,15 +51,7 @@ export function buildMessageRequest(call: InboundCall, target: UpstreamTarget): 
       budget_tokens: Math.max(MIN_THINKING_TOKENS, Math.min(translated.thinkingTokens, Math.floor(maxTokens / 2))),
     };
   }
-  const auth = target.secret === undefined ? [] : ['x-api-key', target.secret];
-  if (target.extraHeaders['anthropic-version'] === undefined) auth.push('anthropic-version', VERSION);
-  const headers = upstreamHeaders({ ...call, forwardHeaders: {} }, target, auth);
-  return {
-    method: 'POST',
-    ...endpoint(target.baseUrl, '/v1/messages'),
-    headers,
-    body: Buffer.from(JSON.stringify(body)),
-  };
+  return Buffer.from(JSON.stringify(body));
 }
 
 export { openaiFaultOf as translateFaultToOpenai } from './error.ts';
