@@ -49,13 +49,14 @@ export function createAnswerRequest(deps: AnswerDeps): (req: IncomingMessage, re
     if (fault?.kind !== 'error' && fault?.kind !== 'rate_limit') return false;
     const status = fault.kind === 'rate_limit' ? 429 : (fault.status ?? 500);
     const retryAfter = fault.retry_after_s ?? (fault.kind === 'rate_limit' ? 1 : undefined);
-    reply(
-      res,
-      status,
-      dialect.error(status, `Simulated fault: ${fault.kind}`),
-      retryAfter === undefined ? {} : { [HEADER.retryAfter]: String(retryAfter) },
-    );
+    answerError(res, status, `Simulated fault: ${fault.kind}`, retryAfter);
     return true;
+  }
+
+  function answerError(res: ServerResponse, status: number, text: string, retryAfterS: number | undefined): void {
+    const headers: Record<string, string> =
+      retryAfterS === undefined ? {} : { [HEADER.retryAfter]: String(retryAfterS) };
+    reply(res, status, dialect.error(status, text), headers);
   }
 
   function side(
@@ -104,6 +105,11 @@ export function createAnswerRequest(deps: AnswerDeps): (req: IncomingMessage, re
       else call = dialect.plan(body);
       record.know(call);
       if (fault !== undefined && failAtOnce(res, fault)) return live.fail();
+      if (call.fail !== undefined) {
+        live.fail();
+        answerError(res, call.fail.status, 'This call was asked to fail', call.fail.retry_after_s);
+        return;
+      }
       if (fault?.kind === 'garbage') {
         live.fail();
         res.writeHead(200, { 'content-type': call.stream ? 'text/event-stream' : 'application/json' });

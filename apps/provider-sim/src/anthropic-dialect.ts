@@ -14,11 +14,14 @@ const ERROR_TYPE: Record<number, string> = {
   529: 'overloaded_error',
 };
 
+/** Output tokens as the answer's end tells them. */
+const outputOf = (call: SimCall): number => call.saidUsage?.output ?? call.pieces.length;
+
 function usageOf(call: SimCall, output: number): { usage?: object } {
   if (call.omitUsage) return {};
   return {
     usage: {
-      input_tokens: call.inputTokens - call.cachedTokens,
+      input_tokens: call.saidUsage?.input ?? call.inputTokens - call.cachedTokens,
       cache_creation_input_tokens: 0,
       cache_read_input_tokens: call.cachedTokens,
       output_tokens: output,
@@ -86,7 +89,7 @@ export const anthropicDialect: Dialect = {
       content: content(call),
       stop_reason: call.finishReason ?? REASON[call.end],
       stop_sequence: null,
-      ...usageOf(call, call.pieces.length),
+      ...usageOf(call, outputOf(call)),
     }),
   opening(call) {
     const message = { ...envelope(call), content: [], stop_reason: null, stop_sequence: null, ...usageOf(call, 0) };
@@ -110,7 +113,7 @@ export const anthropicDialect: Dialect = {
   },
   closing(call) {
     const delta = { stop_reason: call.finishReason ?? REASON[call.end], stop_sequence: null };
-    const usage = call.omitUsage ? {} : { usage: { output_tokens: call.pieces.length } };
+    const usage = call.omitUsage ? {} : { usage: { output_tokens: outputOf(call) } };
     return `${stopBlock(firstBlock(call) + Math.max(0, call.calls.length - 1))}${event('message_delta', { delta, ...usage })}${event('message_stop', {})}`;
   },
   error: (status, message) =>

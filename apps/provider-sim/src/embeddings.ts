@@ -36,6 +36,8 @@ export function planEmbeddings(body: JsonObject): { call: SimCall; answer: strin
     choices: 1,
     ...speedOf(model, sim),
     omitUsage: sim.omit_usage ?? false,
+    fail: sim.fail,
+    saidUsage: sim.usage,
     usageChunk: false,
     hash: '',
   };

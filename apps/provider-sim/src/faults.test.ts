@@ -50,6 +50,22 @@ describe('faults', () => {
     expect(performance.now() - start).toBeGreaterThanOrEqual(115);
   });
 
+  it('a call that asks to fail does so alone, whatever the provider', async () => {
+    const failed = await call({ sim: { fail: { status: 403 } } });
+    const limited = await call({ sim: { fail: { status: 429, retry_after_s: 30 } } });
+    expect([failed.status, limited.status, limited.headers.get('retry-after')]).toEqual([403, 429, '30']);
+    expect((await call()).status).toBe(200);
+    expect(await sim.stats('primary')).toMatchObject({ calls: 3, failed: 2, completed: 1 });
+  });
+
+  it('a call may have its usage misreported; the provider keeps the true count', async () => {
+    const said = await call({
+      sim: { usage: { input: 1_000_000_000, output: 7 }, output_tokens: 2, ttft_ms: 0, chunk_ms: 0 },
+    });
+    expect(await said.json()).toMatchObject({ usage: { prompt_tokens: 1_000_000_000, completion_tokens: 7 } });
+    expect(await sim.stats('primary')).toMatchObject({ tokens: { output: 2 } });
+  });
+
   it('error and rate_limit: the status, and when to come back', async () => {
     await sim.fault('primary', { kind: 'error', status: 503 });
     expect((await call()).status).toBe(503);

@@ -12,11 +12,14 @@ const ERROR_TYPE: Record<number, string> = {
 };
 
 function usageOf(call: SimCall): object {
-  const output = call.pieces.length * call.choices;
+  const { input, output } = call.saidUsage ?? {
+    input: call.inputTokens,
+    output: call.pieces.length * call.choices,
+  };
   return {
-    prompt_tokens: call.inputTokens,
+    prompt_tokens: input,
     completion_tokens: output,
-    total_tokens: call.inputTokens + output,
+    total_tokens: input + output,
     prompt_tokens_details: { cached_tokens: call.cachedTokens },
   };
 }

@@ -188,6 +188,8 @@ function plan({ model, sim, stream, text, called, json, thinking, limit, choices
     choices,
     ...speedOf(model, sim),
     omitUsage: sim.omit_usage ?? false,
+    fail: sim.fail,
+    saidUsage: sim.usage,
     usageChunk,
     hash: seed.toString(16).padStart(8, '0'),
   };

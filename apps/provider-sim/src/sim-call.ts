@@ -30,6 +30,10 @@ export interface SimCall {
   readonly ttftMs: number;
   readonly chunkMs: number;
   readonly omitUsage: boolean;
+  /** Answered in the place of everything else. */
+  readonly fail: SimInstruction['fail'];
+  /** What the answer says of its tokens where that is not the truth. */
+  readonly saidUsage: SimInstruction['usage'];
   /** OpenAI streams: whether a usage chunk was asked for. */
   readonly usageChunk: boolean;
   /** Stable for equal requests; 8 hex digits. */

@@ -37,6 +37,12 @@ export const SimInstruction = z.strictObject({
   cached_tokens: z.int().min(0).optional(),
   finish_reason: z.string().max(64).optional(),
   omit_usage: z.boolean().optional(),
+  /** This call alone is answered with an error, as a call is that only its own caller can be blamed for. */
+  fail: z
+    .strictObject({ status: z.int().min(400).max(599), retry_after_s: z.number().min(0).max(86_400).optional() })
+    .optional(),
+  /** Reported in the place of the true counts, which the provider's own statistics keep. */
+  usage: z.strictObject({ input: z.int().min(0), output: z.int().min(0) }).optional(),
 });
 export type SimInstruction = z.infer<typeof SimInstruction>;
 
