@@ -19,7 +19,7 @@ seed: ## send a few seconds of each demo tenant's traffic
 status: ## show which parts run and whether they are healthy
 	@$(RUN) status
 
-demo: ## the story in four acts: a noisy neighbour, a dead provider, the bill, a broken consumer
+demo: ## the story in six acts: a noisy neighbour, a dead provider, trouble upstream, the bill, a broken consumer, routing
 	@$(RUN) demo
 
 test: ## run all tests

@@ -11,7 +11,12 @@ const AuditPage = z.object({ rows: z.array(AuditLine), next_cursor: z.string().n
  * starts.
  */
 export interface Operator {
-  call(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown): Promise<unknown>;
+  call(
+    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+    path: string,
+    body?: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<unknown>;
   state(): Promise<OperatorState>;
   dlqDepth(queue: string): Promise<number>;
   deadLetters(queue: string): Promise<DeadLetterView[]>;
@@ -24,12 +29,18 @@ export function createOperator(stack: StackFile): Operator {
   const base = stack.services['control-plane'].url;
   let token: string | undefined;
 
-  async function send(method: string, path: string, body?: unknown): Promise<{ status: number; text: string }> {
+  async function send(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<{ status: number; text: string }> {
     const response = await request(`${base}${path}`, {
       method: method as 'GET',
       headers: {
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
         ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     }).catch((error: Error) => {
@@ -50,12 +61,12 @@ export function createOperator(stack: StackFile): Operator {
     token = z.object({ token: z.string() }).parse(JSON.parse(text)).token;
   }
 
-  const call: Operator['call'] = async (method, path, body) => {
+  const call: Operator['call'] = async (method, path, body, headers) => {
     if (token === undefined) await signIn();
-    let answer = await send(method, path, body);
+    let answer = await send(method, path, body, headers);
     if (answer.status === 401) {
       await signIn();
-      answer = await send(method, path, body);
+      answer = await send(method, path, body, headers);
     }
     if (answer.status >= 300)
       throw new StackError(`${method} ${path} answered ${answer.status}: ${answer.text.slice(0, 300)}`);

@@ -1,3 +1,4 @@
+import { ATTACK_STEPS } from '../chaos/attack-steps.ts';
 import { FAULT_STEPS } from '../chaos/fault-steps.ts';
 import type { ChaosContext, ChaosStep } from '../chaos/chaos-step.ts';
 import { KILL_STEPS } from '../chaos/kill-steps.ts';
@@ -19,6 +20,7 @@ import { report, verify } from './verify.ts';
  */
 const STEPS: readonly ChaosStep[] = [
   ...WATCHED_STEPS,
+  ...ATTACK_STEPS,
   ...SPINE_STEPS,
   ...KILL_STEPS,
   ...FAULT_STEPS,

@@ -1,3 +1,6 @@
+import type { Attack } from '../attacks/attack.ts';
+import { ATTACKS } from '../attacks/attacks.ts';
+import { attackBeside } from '../chaos/attack-steps.ts';
 import type { ChaosContext } from '../chaos/chaos-step.ts';
 import { createOperator } from '../chaos/operator.ts';
 import { SPINE_STEPS } from '../chaos/spine-steps.ts';
@@ -21,7 +24,13 @@ interface Act {
   run(): Promise<boolean>;
 }
 
-/** The product's story in five acts; 0 only when each ends as it is told. */
+function poison(): Attack {
+  const attack = ATTACKS.find(({ name }) => name === 'poison');
+  if (attack === undefined) throw new Error('There is no attack poison.');
+  return attack;
+}
+
+/** The product's story in six acts; 0 only when each ends as it is told. */
 export async function demo(settings: StackSettings): Promise<number> {
   const state = readState(stackFiles(settings.dataDir).state);
   if (state === undefined || state.phase !== 'running' || !isAlive(state.supervisor)) await bringUp(settings);
@@ -44,6 +53,11 @@ export async function demo(settings: StackSettings): Promise<number> {
           body: { provider: 'primary', kind: 'down', seconds: 8 },
           withinS: 120,
         }),
+    },
+    {
+      title: 'Two customers meet every trouble a provider can make, at accounts that all share',
+      look: `${console_}/providers: breakers and accounts rest for those two, and for nobody else`,
+      run: () => attackBeside(context, poison()),
     },
     {
       title: 'Whose was it, and what did it cost?',
