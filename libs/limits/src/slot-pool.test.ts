@@ -81,6 +81,17 @@ describe('createSlotPool', () => {
     expect(await waiting).toHaveProperty('release');
   });
 
+  it('counts what a tier holds as part of its reserve, so that its use takes nothing from the others', () => {
+    const { pool } = poolOf({ slots: 6, reserved: { priority: 'high', slots: 2 } });
+    const high = [1, 2].map(() => now(pool.acquire(request('big', { priority: 'high' }))));
+    expect(pool.stats.reservedInUse).toBe(2);
+    for (let i = 0; i < 4; i += 1) now(pool.acquire(request('small')));
+    expect(pool.acquire(request('small', { timeoutMs: 0 }))).toBeInstanceOf(Promise);
+    for (const lease of high) lease.release();
+    expect(pool.acquire(request('small', { timeoutMs: 0 }))).toBeInstanceOf(Promise);
+    now(pool.acquire(request('big', { priority: 'critical' })));
+  });
+
   it('grows and shrinks in place: those who wait get what is new, those who hold keep what they have', async () => {
     const { pool } = poolOf({ slots: 1 });
     const first = now(pool.acquire(request('a')));

@@ -95,7 +95,8 @@ function numberOf(value: unknown): number | undefined {
 /** `17ms`, `6m0s`, seconds alone, or an instant (RFC 3339). */
 function durationOf(value: unknown, nowMs: number): number | undefined {
   if (typeof value !== 'string' || value === '' || value.length > 40) return undefined;
-  const parts = /^(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s?)?(?:(\d+(?:\.\d+)?)ms)?$/.exec(value);
+  if (/^\d+(?:\.\d+)?$/.test(value)) return Number(value) * 1000;
+  const parts = /^(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?$/.exec(value);
   if (parts !== null) {
     const [, hours = '0', minutes = '0', seconds = '0', ms = '0'] = parts;
     return Number(hours) * 60 * MINUTE_MS + Number(minutes) * MINUTE_MS + Number(seconds) * 1000 + Number(ms);

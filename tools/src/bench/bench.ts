@@ -22,6 +22,7 @@ const SECTIONS: Readonly<Record<string, Section>> = {
   workspaces: (bench, rounds, seconds) => benchManyWorkspaces(bench, Math.min(rounds, 5), seconds),
   limits: ({ root }) => benchScript(root, 'libs/limits/bench/limits.bench.ts', 'target'),
   outbox: ({ root }) => benchScript(root, 'libs/events/bench/outbox.bench.ts', 'target'),
+  accounts: ({ root }) => benchScript(root, 'apps/gateway/src/bench/accounts.bench.ts', 'target'),
   decide: ({ root }) => benchScript(root, 'apps/gateway/src/bench/decide.bench.ts', 'target'),
   route: benchRoute,
   ledger: ({ root }, rounds) =>

@@ -122,6 +122,28 @@ describe('a policy', () => {
     expect([answer.status, pathsOf(answer)]).toEqual([400, [path]]);
   });
 
+  it('of a tier that no account of its chain takes calls of is refused, and so are reserved slots that cannot be', async () => {
+    const rows = (await call('GET', '/api/providers')).body['rows'] as {
+      id: string;
+      value: { credentials: object[] };
+    }[];
+    const primary = rows.find((row) => row.id === 'primary')?.value;
+    const withPool = (more: object) =>
+      write('/api/providers/primary', { ...primary, credentials: [{ ...primary?.credentials[0], ...more }] });
+    const chain = { routing: { chain: [{ provider: 'primary' }] } };
+    expect((await withPool({ tiers: ['critical', 'high', 'standard'], slots: 9 })).status).toBe(200);
+    expect(pathsOf(await call('PUT', POLICY, { ...chain, priority: 'low' }))).toEqual(['priority']);
+    for (const [more, path] of [
+      [{ slots: 9, reserved: { priority: 'high', slots: 10 } }, 'credentials.0.reserved.slots'],
+      [{ tiers: ['low', 'standard'], reserved: { priority: 'high', slots: 1 } }, 'credentials.0.reserved.priority'],
+      [{ tiers: ['low', 'low'] }, 'credentials.0.tiers'],
+    ] as const) {
+      const answer = await withPool(more);
+      expect([answer.status, pathsOf(answer)]).toEqual([400, expect.arrayContaining([path])]);
+    }
+    expect((await write('/api/providers/primary', primary as object)).status).toBe(200);
+  });
+
   it("whose chain names another tenant's credential is refused", async () => {
     const rows = (await call('GET', '/api/providers')).body['rows'] as {
       id: string;

@@ -14,7 +14,7 @@ export const SHOWN_FIELDS: ReadonlySet<string> = new Set(
   unknownPrice picoUsdPerToken quotaStatus stopMidStream promptLogDays auditExport
   tenantLimits priceBook prices allotment totalTokens feeNanoUsd overage overageCapNanoUsd capNanoUsd
   inputPicoUsd outputPicoUsd cacheReadPicoUsd cacheWritePicoUsd reasoningPicoUsd audioPicoUsd
-  allowAddresses tags dialect baseUrl region credentials secret slots requestsPerMinute tokensPerMinute weight reserved carryFields headers
+  allowAddresses tags dialect baseUrl region credentials secret slots requestsPerMinute tokensPerMinute weight reserved tiers carryFields headers
   breaker failurePercent windowMs minimumCalls cooldownMs probes probeTimeoutMs silenceFailsAfterMs healthProbe intervalMs timeoutMs
   contextTokens maxOutputTokens abilities tier offers providerModel price retirement successor retryAfterSeconds
   rps rate latency_ms retry_after_s after_chunks consumer broken gateway queue topic count kinds

@@ -4,9 +4,11 @@ import {
   EXPORTABLE_TENANT_ID,
   exportTenants,
   mergePolicy,
+  PRIORITY_WEIGHT,
   type ChainEntry,
   type ConfigSnapshot,
   type ConfigTable,
+  type Credential,
   type Policy,
   type PolicyOverride,
   type Provider,
@@ -94,7 +96,8 @@ function checkWorkspace(config: ConfigSnapshot, slug: string, report: Report): v
 }
 
 /** What a workspace's chain comes to for its tenant: an entry that is never used would be a silent gap. */
-function checkEffective(config: ConfigSnapshot, row: Workspace, { routing, dataRules }: Policy, report: Report): void {
+function checkEffective(config: ConfigSnapshot, row: Workspace, policy: Policy, report: Report): void {
+  const { routing, dataRules, priority } = policy;
   row.override.routing?.chain?.forEach((entry, i) => {
     const credential = config.providers[entry.provider]?.credentials.find(({ id }) => id === entry.credential);
     if (credential?.tenants !== undefined && !credential.tenants.includes(row.tenant)) {
@@ -121,7 +124,19 @@ function checkEffective(config: ConfigSnapshot, row: Workspace, { routing, dataR
       'override.dataRules.regions',
       `no provider of the chain that is allowed is in one of these regions: ${regions?.join(', ')}`,
     );
+  } else {
+    // What points at nothing, or at others' accounts, is told already.
+    const accounts = allowed.flatMap((entry) => accountsOf(config, entry, row.tenant));
+    if (accounts.length > 0 && !accounts.some(({ tiers }) => tiers?.includes(priority) ?? true))
+      report('override.priority', `no account of the chain takes calls of the tier ${priority} from this tenant`);
   }
+}
+
+/** Accounts that an entry of a chain may use for a tenant. */
+function accountsOf(config: ConfigSnapshot, entry: ChainEntry, tenant: string): Credential[] {
+  return (config.providers[entry.provider]?.credentials ?? []).filter(
+    ({ id, tenants }) => (entry.credential ?? id) === id && (tenants?.includes(tenant) ?? true),
+  );
 }
 
 type Merged = Policy | { path: string; message: string }[];
@@ -219,6 +234,10 @@ function checkProvider(config: ConfigSnapshot, id: string, report: Report): void
     credential.tenants?.forEach((tenant, j) => need(config.tenants, tenant, 'tenant', `${at}.tenants.${j}`, report));
     if ((credential.reserved?.slots ?? 0) > credential.slots)
       report(`${at}.reserved.slots`, 'must not exceed the slots of the credential');
+    const { tiers, reserved } = credential;
+    if (tiers !== undefined && new Set(tiers).size < tiers.length) report(`${at}.tiers`, 'names a tier twice');
+    if (reserved !== undefined && tiers?.every((tier) => PRIORITY_WEIGHT[tier] < PRIORITY_WEIGHT[reserved.priority]))
+      report(`${at}.reserved.priority`, 'must be a tier whose calls the credential takes, or a lower one');
   });
 }
 

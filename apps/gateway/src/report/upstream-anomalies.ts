@@ -47,7 +47,15 @@ function reachWords({ tenants, tenantsOpen, openFor }: BreakerReach): string {
 }
 
 /** What people are told when an account cannot be used any more. */
-export function accountAnomaly({ provider, credential, requestId, status }: AccountChange): UpstreamAnomaly {
+export function accountAnomaly({
+  provider,
+  credential,
+  tenant,
+  model,
+  requestId,
+  status,
+}: AccountChange): UpstreamAnomaly {
+  const whom = `${tenant === undefined ? '' : ` for ${tenant}`}${model === undefined ? '' : ` on ${model}`}`;
   return {
     type: 'provider.account_fault',
     level: 'provider',
@@ -55,7 +63,7 @@ export function accountAnomaly({ provider, credential, requestId, status }: Acco
     message:
       status === undefined
         ? `The secret of ${provider}'s credential '${credential}' is not there: nothing is sent by it.`
-        : `${provider} refuses our credential '${credential}' with ${status}: its secret or its account needs attention.`,
+        : `${provider} refuses our credential '${credential}' with ${status}${whom}: ${whom === '' ? 'its secret or its account needs' : 'its access rights need'} attention.`,
     samples: [requestId],
   };
 }

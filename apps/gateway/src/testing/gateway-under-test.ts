@@ -258,6 +258,7 @@ export async function startGateway(options: GatewayOptions) {
     accounts,
     server,
     breakers,
+    capacity,
     heartbeats,
     view: () => memory.view(scope),
     slotsInUse: () =>

@@ -70,7 +70,17 @@ export function Accounts({
           figures: 'right',
           cell: ({ tokensPerMinute }) => (tokensPerMinute === undefined ? unlimited : formatCount(tokensPerMinute)),
         },
-        { head: 'for', cell: ({ tenants }) => tenants?.join(', ') ?? 'every tenant' },
+        {
+          head: 'reserved',
+          cell: ({ reserved }) => (reserved === undefined ? 'none' : `${reserved.slots} from ${reserved.priority} up`),
+        },
+        {
+          head: 'for',
+          cell: ({ tenants, tiers }) =>
+            [tenants?.join(', ') ?? 'every tenant', ...(tiers === undefined ? [] : [`${tiers.join(', ')} only`])].join(
+              '; ',
+            ),
+        },
       ]}
     >
       {open ? (

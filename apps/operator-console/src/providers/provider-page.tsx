@@ -7,6 +7,7 @@ import { Problem } from '../edit/problem.tsx';
 import { percent, queuedByTier } from '../overview/providers.tsx';
 import { Link } from '../routing/location.tsx';
 import { Accounts } from './accounts.tsx';
+import { accountUse, rateInWords, reservedInWords, restInWords } from './account-words.ts';
 import { BREAKER_STATE, reachOf } from './breaker-words.ts';
 import { Offers } from './offers.tsx';
 
@@ -104,6 +105,7 @@ function Live({ provider, now }: { provider: OperatorState['providers'][number];
             <thead>
               <tr>
                 <th scope="col">account</th>
+                <th scope="col">status</th>
                 <th scope="col">slots</th>
                 <th scope="col">waiting</th>
               </tr>
@@ -112,8 +114,24 @@ function Live({ provider, now }: { provider: OperatorState['providers'][number];
               {provider.pools.map((pool) => (
                 <tr key={`${pool.gateway_id} ${pool.credential}`}>
                   <th scope="row" className="row-name">
-                    {pool.credential} {pool.state !== 'ok' && <Badge tone="bad">{pool.state.replace('_', ' ')}</Badge>}
+                    {pool.credential} <span className="muted small">{accountUse(pool)}</span>
                   </th>
+                  <td>
+                    {pool.rests.length === 0 && <Badge tone="good">ok</Badge>}
+                    {pool.rests.map((rest) => (
+                      <span key={`${rest.kind} ${rest.tenant} ${rest.model}`} className="block">
+                        <Badge tone={rest.kind === 'limited' ? 'warn' : 'bad'}>
+                          {rest.kind === 'limited' ? 'resting' : 'refused'}
+                        </Badge>{' '}
+                        <span className="small">{restInWords(rest, now)}</span>
+                      </span>
+                    ))}
+                    {pool.rates.map((rate) => (
+                      <span key={`${rate.from} ${rate.model}`} className="muted small block">
+                        {rateInWords(rate)}
+                      </span>
+                    ))}
+                  </td>
                   <td className="slots">
                     <Meter
                       label={`slots of ${pool.credential} in use`}
@@ -121,6 +139,9 @@ function Live({ provider, now }: { provider: OperatorState['providers'][number];
                       max={pool.slots}
                       text={`${pool.in_use}/${pool.slots}`}
                     />
+                    {pool.reserved !== undefined && (
+                      <span className="muted small block">{reservedInWords(pool.reserved)}</span>
+                    )}
                   </td>
                   <td className="num-left">
                     {queuedByTier({ pools: [pool] })}
