@@ -163,6 +163,8 @@ export interface Call {
   routed: RoutedCall | undefined;
   /** Near the end of a money quota another model or a lower quality was taken. */
   downgraded: boolean;
+  /** Paths of request fields that the provider's dialect had no place for, by the last attempt. */
+  dropped?: readonly string[] | undefined;
   // attempt
   started: boolean;
   readonly attempts: CallAttempt[];

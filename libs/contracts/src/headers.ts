@@ -18,6 +18,8 @@ export const HEADER = {
   decision: 'x-sluice-decision',
   /** `budget` when a cheaper model was taken near the end of a money quota. */
   downgrade: 'x-sluice-downgrade',
+  /** Paths of request fields that the provider's dialect had no place for, joined by commas. */
+  dropped: 'x-sluice-dropped',
   costNanoUsd: 'x-sluice-cost-nanousd',
   /** `estimate` on a count of tokens that no provider made. */
   tokenCount: 'x-sluice-token-count',

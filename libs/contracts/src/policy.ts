@@ -250,6 +250,11 @@ export const Policy = z.strictObject({
   /** Output expected of a request that does not bound it, until the estimator knows better. Tokens. */
   defaultOutputTokens: z.int().min(1).max(1_000_000).default(256),
   unknownPrice: UnknownPrice.default({ mode: 'refuse' }),
+  /**
+   * What a provider of another dialect has no word for: refused before anything is reserved, or left out and named in a
+   * header.
+   */
+  acrossDialects: z.enum(['refuse', 'drop']).default('refuse'),
   /** 429 for clients that look for it. */
   quotaStatus: z.union([z.literal(402), z.literal(429)]).default(402),
   /** Cut a stream with a correct ending when a hard quota runs out in its middle. */

@@ -18,6 +18,8 @@ export interface InboundCall {
   readonly wantsUsage: boolean;
   /** Inbound headers that may travel on (`anthropic-beta`, `anthropic-version`, `openai-beta`), lower case. */
   readonly forwardHeaders: Readonly<Record<string, string>>;
+  /** What another dialect has no word for: refused, or left out (`drop`); refused when absent. */
+  readonly acrossDialects?: 'refuse' | 'drop';
   /** The caller's query, without its question mark; undefined when it gave none. */
   readonly query?: string;
   /** Where the members of `bytes` stand that an adapter may replace; it looks itself where this is missing. */
@@ -50,6 +52,8 @@ export interface UpstreamRequest {
   /** Flat name, value list, as undici takes it. */
   readonly headers: string[];
   readonly body: Buffer;
+  /** Paths of the caller's fields that were left out, because the provider's dialect has no place for them here. */
+  readonly dropped?: readonly string[];
 }
 
 /** Limits that a provider's answers tell, per minute. */

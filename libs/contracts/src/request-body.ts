@@ -62,5 +62,12 @@ export interface LargeBody {
     readonly refusal: Refusal | undefined;
   }[];
   /** The request in the dialect of the provider that is tried now, written by a worker. */
-  translated?: Buffer;
+  translated?: WrittenBody;
+}
+
+/** A request's body in the dialect of a provider. */
+export interface WrittenBody {
+  readonly body: Buffer;
+  /** Paths of the caller's fields that were left out, because the provider's dialect has no place for them here. */
+  readonly dropped?: readonly string[];
 }

@@ -75,6 +75,7 @@ const POLICY: Readonly<Record<string, Copy>> = {
   maxBodyBytes: plain,
   defaultOutputTokens: plain,
   unknownPrice: group({ mode: plain, picoUsdPerToken: plain }),
+  acrossDialects: plain,
   quotaStatus: plain,
   stopMidStream: plain,
   promptLogDays: plain,

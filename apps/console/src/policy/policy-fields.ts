@@ -93,6 +93,18 @@ export const FIELD_GROUPS: readonly FieldGroup[] = [
     note: 'Which models may be used, and who answers when a provider fails.',
     fields: [
       {
+        path: 'acrossDialects',
+        title: 'What a provider of another dialect cannot be told',
+        hint: 'OpenAI and Anthropic each have fields that the other does not know.',
+        control: {
+          kind: 'choice',
+          options: [
+            ['refuse', 'the request goes to providers that can be told all of it, or is refused'],
+            ['drop', 'it is left out and named in the header x-sluice-dropped'],
+          ],
+        },
+      },
+      {
         path: 'routing.chain',
         title: 'Providers',
         hint: 'In this order: the next one is asked when the one before fails.',

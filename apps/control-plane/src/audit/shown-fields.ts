@@ -11,7 +11,7 @@ export const SHOWN_FIELDS: ReadonlySet<string> = new Set(
   override policy priority maxPoolSharePercent routing chain provider model credential triggerOn aliases features allowModels learned
   defaultModel budgetDowngrade atPercent holdMs deadlines connectMs firstByteMs idleMs totalMs retries maxAttempts baseDelayMs maxDelayMs
   dataRules regions allowedProviders noFallback cache ttlSeconds maxEntryBytes serveStaleOnOutage maxBodyBytes defaultOutputTokens
-  unknownPrice picoUsdPerToken quotaStatus stopMidStream promptLogDays auditExport
+  unknownPrice picoUsdPerToken acrossDialects quotaStatus stopMidStream promptLogDays auditExport
   tenantLimits priceBook prices allotment totalTokens feeNanoUsd overage overageCapNanoUsd capNanoUsd
   inputPicoUsd outputPicoUsd cacheReadPicoUsd cacheWritePicoUsd reasoningPicoUsd audioPicoUsd
   allowAddresses tags dialect baseUrl region credentials secret slots requestsPerMinute tokensPerMinute weight reserved tiers carryFields headers

@@ -163,6 +163,7 @@ export const POLICY_FIELDS: readonly PolicyField[] = [
   atMost('maxBodyBytes', 'bytes'),
   free('defaultOutputTokens'),
   fixed('unknownPrice', 'Set by the plan.'),
+  free('acrossDialects'),
   free('quotaStatus'),
   free('stopMidStream'),
   fixed('promptLogDays', NOT_OFFERED),

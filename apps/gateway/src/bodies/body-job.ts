@@ -8,6 +8,7 @@ import type {
   UpstreamFault,
   UpstreamTarget,
   WholeAnswer,
+  WrittenBody,
 } from '@sluice/contracts';
 
 /** Bodies above this are read, translated and written by workers; up to it on the event loop, in less than 5 ms. */
@@ -19,6 +20,7 @@ export type BodyJob =
       /** A request's body: is it valid, and what does the path have to know of it? */
       readonly kind: 'read';
       readonly operation: Operation;
+      readonly acrossDialects: InboundCall['acrossDialects'];
       /** The other dialects that the chain speaks: can it be carried there? */
       readonly dialects: readonly { readonly dialect: ProviderDialect; readonly carryFields: readonly string[] }[];
     }
@@ -37,12 +39,12 @@ export type BodyJob =
     };
 
 /** What of a call a worker has to know beside its bytes. */
-export type JobCall = Pick<InboundCall, 'operation' | 'stream' | 'wantsUsage'>;
+export type JobCall = Pick<InboundCall, 'operation' | 'stream' | 'wantsUsage' | 'acrossDialects'>;
 
 /** What a job comes to. */
 export interface BodyResults {
   readonly read: Refusal | ReadBody;
-  readonly translate: Refusal | Buffer;
+  readonly translate: Refusal | WrittenBody;
   readonly answer: WholeAnswer | UpstreamFault;
 }
 

@@ -237,5 +237,5 @@ export function createBodyPool({
 function resultOf({ result, made }: Extract<WorkerAnswer, { ok: true }>): unknown {
   if (made === undefined) return result;
   const bytes = Buffer.from(made);
-  return result === undefined ? bytes : { ...(result as object), body: bytes };
+  return { ...(result as object), body: bytes };
 }

@@ -21,7 +21,7 @@ parentPort?.on('message', ({ id, job, bytes }: WorkerJob) => {
     const own = made === undefined || made === given ? undefined : ownedBytes(made);
     if (own !== undefined) transfer.push(own);
     // What holds bytes is sent without them; they go beside it.
-    const rest = made === undefined ? result : Buffer.isBuffer(result) ? undefined : { ...result, body: undefined };
+    const rest = made === undefined ? result : { ...result, body: undefined };
     answer = { id, ok: true, result: rest, made: own, bytes, workMs: performance.now() - startedAt };
   } catch (error) {
     // Its message may quote the body.

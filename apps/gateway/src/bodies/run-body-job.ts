@@ -1,7 +1,7 @@
-import { isFault, isRefusal, type InboundCall, type Refusal } from '@sluice/contracts';
+import { isRefusal, type InboundCall, type Refusal, type WrittenBody } from '@sluice/contracts';
 import { createAdapterRegistry } from '@sluice/providers/bodies';
 import { validateBody } from '../stages/resolve/validate-body.ts';
-import type { BodyJob, BodyResults, ReadBody } from './body-job.ts';
+import type { BodyJob, BodyResults, JobCall, ReadBody } from './body-job.ts';
 import { factsIn } from './facts-of.ts';
 import { isBodyRefusal, parseBody } from './parse-body.ts';
 
@@ -55,7 +55,8 @@ function read(job: Extract<BodyJob, { kind: 'read' }>, bytes: Buffer): Refusal |
     };
   const invalid = validateBody(job.operation, json);
   if (invalid !== undefined) return invalid;
-  const inbound = inboundOf({ operation: job.operation, stream: false, wantsUsage: false }, bytes, json);
+  const { operation, acrossDialects } = job;
+  const inbound = inboundOf({ operation, stream: false, wantsUsage: false, acrossDialects }, bytes, json);
   return {
     body: Object.fromEntries(READ_KEYS.filter((key) => Object.hasOwn(json, key)).map((key) => [key, json[key]])),
     index,
@@ -71,14 +72,15 @@ function read(job: Extract<BodyJob, { kind: 'read' }>, bytes: Buffer): Refusal |
   };
 }
 
-function translate(job: Extract<BodyJob, { kind: 'translate' }>, bytes: Buffer): Refusal | Buffer {
+function translate(job: Extract<BodyJob, { kind: 'translate' }>, bytes: Buffer): Refusal | WrittenBody {
   const parsed = parseBody(bytes);
   if (isBodyRefusal(parsed)) return parsed;
   const request = adapterOf(job.target.dialect).buildRequest(inboundOf(job.call, bytes, parsed.json), {
     ...job.target,
     secret: undefined,
   });
-  return isRefusal(request) ? request : request.body;
+  if (isRefusal(request)) return request;
+  return request.dropped === undefined ? { body: request.body } : { body: request.body, dropped: request.dropped };
 }
 
 function adapterOf(dialect: Parameters<typeof adapters>[0]) {
@@ -87,16 +89,11 @@ function adapterOf(dialect: Parameters<typeof adapters>[0]) {
   return adapter;
 }
 
-function inboundOf(
-  call: Pick<InboundCall, 'operation' | 'stream' | 'wantsUsage'>,
-  bytes: Buffer,
-  body: InboundCall['body'],
-): InboundCall {
+function inboundOf(call: JobCall, bytes: Buffer, body: InboundCall['body']): InboundCall {
   return { ...call, bytes, body, forwardHeaders: {} };
 }
 
 /** The bytes that a result holds beside the job's own, which a worker hands over rather than copies. */
 export function bytesOf(result: BodyResults[BodyJob['kind']]): Buffer | undefined {
-  if (Buffer.isBuffer(result)) return result;
-  return 'outputChars' in result && !isFault(result) ? result.body : undefined;
+  return 'body' in result && Buffer.isBuffer(result.body) ? result.body : undefined;
 }

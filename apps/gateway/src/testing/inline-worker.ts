@@ -12,8 +12,7 @@ export const inlineWorker: SpawnWorker = ({ onAnswer }) => {
         try {
           const result = runBodyJob(job, Buffer.from(bytes));
           const made = bytesOf(result);
-          const rest =
-            made === undefined ? result : Buffer.isBuffer(result) ? undefined : { ...result, body: undefined };
+          const rest = made === undefined ? result : { ...result, body: undefined };
           onAnswer({ id, ok: true, result: rest, made: made && ownedBytes(made), bytes, workMs: 1 });
         } catch (error) {
           onAnswer({ id, ok: false, reason: error instanceof Error ? error.name : 'unknown', bytes, workMs: 1 });

@@ -4,24 +4,47 @@ export type Json = Readonly<Record<string, unknown>>;
 
 const NAME: Partial<Record<ProviderDialect, string>> = { openai: 'OpenAI', anthropic: 'Anthropic' };
 
+/** How a request is carried to another dialect. */
+export interface Carriage {
+  /** Fields that the provider takes as they are. */
+  readonly carryFields: readonly string[];
+  /** What cannot be carried is left out, where the workspace wants that; else it is refused. */
+  readonly drops: boolean;
+}
+
 /**
  * Notes why a request cannot be carried to another dialect; the first reason is the one that the caller reads. A
- * class, so that the translators can go on to their end with whatever stands in for the value.
+ * class, so that the translators can go on to their end with whatever stands in for the value. What was refused must be
+ * left out by who refused it: the caller may have asked for that.
  */
 export class Carrier {
   readonly #to: ProviderDialect;
+  readonly #drops: boolean;
+  readonly #dropped = new Set<string>();
   #refusal: Refusal | undefined;
 
-  constructor(to: ProviderDialect) {
+  constructor(to: ProviderDialect, drops = false) {
     this.#to = to;
+    this.#drops = drops;
   }
 
   get refusal(): Refusal | undefined {
     return this.#refusal;
   }
 
-  /** The field means something that the other dialect has no word for. */
+  /** Paths of what was left out, in their order. */
+  get dropped(): readonly string[] {
+    return [...this.#dropped];
+  }
+
+  /** The field means something that the other dialect has no word for: left out where the workspace wants that. */
   refuse(param: string, why?: string): void {
+    if (this.#drops) this.drop(param);
+    else this.cannot(param, why);
+  }
+
+  /** Without the field there is no request: refused, whatever the workspace wants. */
+  cannot(param: string, why?: string): void {
     this.#note(
       'unsupported_field',
       param,
@@ -29,18 +52,23 @@ export class Carrier {
     );
   }
 
+  /** The field is left out, because the other dialect would refuse it here; the caller is told. */
+  drop(param: string): void {
+    this.#dropped.add(param);
+  }
+
   /** The field is wrong in the caller's own dialect. */
   invalid(param: string, rule: string): void {
     this.#note('invalid_value', param, `'${param}' ${rule}.`);
   }
 
-  /** Refuses the first member that is set and not among the known ones. */
+  /** Refuses the members that are set and not among the known ones. */
   onlyKnown(object: Json, known: ReadonlySet<string>, path: string, carryFields: readonly string[] = []): void {
     for (const key in object) {
       const value = object[key];
       if (value === undefined || value === null || known.has(key) || carryFields.includes(key)) continue;
       this.refuse(path === '' ? key : `${path}.${key}`);
-      return;
+      if (!this.#drops) return;
     }
   }
 

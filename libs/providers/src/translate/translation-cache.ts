@@ -1,7 +1,7 @@
-import { SluiceError, type InboundCall, type ProviderDialect, type Refusal } from '@sluice/contracts';
-import type { Json } from './carrier.ts';
+import { SluiceError, type InboundCall, type ProviderDialect, type Refusal, type WrittenBody } from '@sluice/contracts';
+import type { Carriage, Json } from './carrier.ts';
 
-type Translate<Result> = (body: Json, carryFields: readonly string[]) => Result | Refusal;
+type Translate<Result> = (call: Pick<InboundCall, 'body' | 'bytes'>, carriage: Carriage) => Result | Refusal;
 
 /**
  * Translates each call once, however often it is judged and built: a chain may ask for several providers. Nothing
@@ -18,7 +18,7 @@ export function createTranslationCache<Result extends object>(
     const last = known.get(call);
     if (last !== undefined && (last.carryFields === carryFields || last.carryFields.join() === carryFields.join()))
       return last.result;
-    const result = translate(call.body, carryFields);
+    const result = translate(call, { carryFields, drops: call.acrossDialects === 'drop' });
     known.set(call, { carryFields, result });
     return result;
   };
@@ -34,7 +34,7 @@ export function judgedOf(
 }
 
 /** The request that a worker wrote of a large body; undefined for any other. @throws SluiceError when none did. */
-export function translatedOf({ large }: InboundCall): Buffer | undefined {
+export function translatedOf({ large }: InboundCall): WrittenBody | undefined {
   if (large === undefined) return undefined;
   if (large.translated === undefined)
     throw new SluiceError('internal', 'a large body was not translated before it was sent');

@@ -204,7 +204,7 @@ describe('a chat completion request to an Anthropic provider', () => {
     ['a_field_of_tomorrow', { a_field_of_tomorrow: 1 }],
     ['stop', { stop: '\n' }],
     ['tools[0].type', { tools: [{ type: 'custom', custom: {} }] }],
-    ['messages[0].name', { messages: [{ role: 'user', name: 'Ann', content: 'x' }] }],
+    ['messages[0].mood', { messages: [{ role: 'user', mood: 'x', content: 'x' }] }],
     [
       'messages[0].content[0].type',
       { messages: [{ role: 'user', content: [{ type: 'input_audio', input_audio: {} }] }] },
@@ -355,21 +355,25 @@ describe('a message request to an OpenAI provider', () => {
   it.each<[string, object]>([
     ['top_k', { top_k: 5 }],
     ['container', { container: 'c' }],
-    ['context_management', { context_management: {} }],
+    ['context_management', { context_management: { edits: [{ type: 'clear_tool_uses_20250919' }] } }],
     ['stop_sequences', { stop_sequences: ['a', 'b', 'c', 'd', 'e'] }],
     ['tools[0].type', { tools: [{ type: 'web_search_20250305', name: 'web_search' }] }],
     ['metadata.other', { metadata: { other: 1 } }],
     [
-      'messages[0].content[0]',
+      'messages',
       { messages: [{ role: 'assistant', content: [{ type: 'thinking', thinking: 'hm', signature: 's' }] }] },
     ],
-    ['messages[0].content[0].type', { messages: [{ role: 'user', content: [{ type: 'document', source: {} }] }] }],
+    ['messages[0].content[0].type', { messages: [{ role: 'user', content: [{ type: 'container_upload' }] }] }],
+    [
+      'messages[0].content[0].source.type',
+      { messages: [{ role: 'user', content: [{ type: 'document', source: {} }] }] },
+    ],
     [
       'messages[0].content[0].source.type',
       { messages: [{ role: 'user', content: [{ type: 'image', source: { type: 'file', file_id: 'f' } }] }] },
     ],
     [
-      'messages[0].content[0].content[0].type',
+      'messages[0].content[0].content[0].source.type',
       {
         messages: [
           {

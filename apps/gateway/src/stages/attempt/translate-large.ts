@@ -22,12 +22,12 @@ export async function translateLarge(
 ): Promise<Refusal | undefined> {
   const { inbound } = call.resolved as Resolved;
   const large = inbound.large as LargeBody;
-  const { operation, stream, wantsUsage } = inbound;
+  const { operation, stream, wantsUsage, acrossDialects } = inbound;
   if (serviceOf(adapters(entry.provider.dialect) as ProviderAdapter, operation) !== 'translated') return undefined;
   delete large.translated;
   const { secret: _secret, ...target } = targetOf(call, entry, undefined);
   const end = await bodies.run(
-    { kind: 'translate', call: { operation, stream, wantsUsage }, target },
+    { kind: 'translate', call: { operation, stream, wantsUsage, acrossDialects }, target },
     inbound.bytes,
     ownerOf(call),
     call.cancel,
@@ -35,7 +35,7 @@ export async function translateLarge(
   if (end.kind !== 'done') return failedJob(call, end.kind);
   call.body = end.bytes;
   call.resolved = { ...(call.resolved as Resolved), inbound: { ...inbound, bytes: end.bytes } };
-  if (!Buffer.isBuffer(end.result)) return end.result;
+  if ('code' in end.result) return end.result;
   large.translated = end.result;
   return undefined;
 }

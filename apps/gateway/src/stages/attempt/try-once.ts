@@ -209,7 +209,10 @@ function buildRequest(call: Call, deps: TryDeps, entry: PlannedAttempt, secret: 
     targetOf(call, entry, secret),
   );
   // By it the provider's own records can be held against the ledger; OpenAI logs this header.
-  if (!isRefusal(request)) request.headers.push(HEADER.clientRequestId, call.id);
+  if (!isRefusal(request)) {
+    request.headers.push(HEADER.clientRequestId, call.id);
+    call.dropped = request.dropped;
+  }
   return request;
 }
 

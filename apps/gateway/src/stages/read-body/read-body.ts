@@ -119,7 +119,7 @@ export function createReadBodyStage({
     const { workspace } = call.key as CompiledKey;
     const dialects = translationsOf(call.config, workspace, call.operation, adapters);
     const end = await bodies.run(
-      { kind: 'read', operation: call.operation, dialects },
+      { kind: 'read', operation: call.operation, dialects, acrossDialects: workspace.policy.acrossDialects },
       body,
       ownerOf(call),
       call.cancel,

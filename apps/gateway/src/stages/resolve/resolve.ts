@@ -122,6 +122,7 @@ function inboundCall(call: Call, body: Body): InboundCall {
     stream: body.stream === true && call.operation !== 'embeddings' && call.operation !== 'count_tokens',
     wantsUsage: options?.include_usage === true,
     forwardHeaders: forwardHeaders(call.request.headers),
+    acrossDialects: (call.key as CompiledKey).workspace.policy.acrossDialects,
     ...queryOf(call.request.url),
     ...(call.bodyIndex === undefined ? {} : { index: call.bodyIndex }),
     ...(call.largeBody === undefined ? {} : { large: call.largeBody }),

@@ -7,6 +7,7 @@ import {
   type UpstreamRequest,
   type UpstreamTarget,
   type WholeAnswer,
+  type WrittenBody,
 } from '@sluice/contracts';
 import { endpoint, upstreamHeaders } from '../../upstream-headers.ts';
 import { readOpenaiWhole } from '../../openai/read-whole.ts';
@@ -27,18 +28,18 @@ export function judgeForOpenai(call: InboundCall, carryFields: readonly string[]
 
 /** A message request as a chat completion request. The caller's beta headers are of its own dialect and stay behind. */
 export function buildChatRequest(call: InboundCall, target: UpstreamTarget): UpstreamRequest | Refusal {
-  const body = translatedOf(call) ?? chatBody(call, target);
-  if (!Buffer.isBuffer(body)) return body;
+  const written = translatedOf(call) ?? chatBody(call, target);
+  if (isNotCarried(written)) return written;
   const auth = target.secret === undefined ? [] : ['authorization', `Bearer ${target.secret}`];
   const headers = upstreamHeaders({ ...call, forwardHeaders: {} }, target, auth);
-  return { method: 'POST', ...endpoint(target.baseUrl, '/chat/completions'), headers, body };
+  return { method: 'POST', ...endpoint(target.baseUrl, '/chat/completions'), headers, ...written };
 }
 
-function chatBody(call: InboundCall, target: UpstreamTarget): Buffer | Refusal {
+function chatBody(call: InboundCall, target: UpstreamTarget): WrittenBody | Refusal {
   const translated = translate(call, target.carryFields);
-  return isNotCarried(translated)
-    ? translated
-    : Buffer.from(JSON.stringify({ model: target.providerModel, ...translated.fields }));
+  if (isNotCarried(translated)) return translated;
+  const body = Buffer.from(JSON.stringify({ model: target.providerModel, ...translated.fields }));
+  return translated.dropped.length === 0 ? { body } : { body, dropped: translated.dropped };
 }
 
 export { anthropicFaultOf as translateFaultToAnthropic } from './error.ts';

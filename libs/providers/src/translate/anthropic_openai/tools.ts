@@ -1,4 +1,5 @@
 import { asObject } from '../../token-count.ts';
+import { schemaOf } from '../schema.ts';
 import { asArray, asText, type Carrier, isUnset, type Json } from '../carrier.ts';
 
 /** `cache_control` and `eager_input_streaming` change no answer. */
@@ -17,32 +18,43 @@ const CHOICE = new Set(['type', 'name', 'disable_parallel_tool_use']);
 export function translateTools(tools: unknown, carrier: Carrier): readonly Json[] | undefined {
   const list = asArray(tools);
   if (list === undefined || list.length === 0) return undefined;
-  return list.map((item, i) => {
+  const translated = list.flatMap((item, i) => {
     const path = `tools[${i}]`;
     const tool = asObject(item) ?? {};
-    if (!isUnset(tool.type) && tool.type !== 'custom')
+    if (!isUnset(tool.type) && tool.type !== 'custom') {
       carrier.refuse(`${path}.type`, "a provider's own tools are not known there");
+      return [];
+    }
     carrier.onlyKnown(tool, TOOL, path);
     if (asText(tool.name) === undefined) carrier.invalid(`${path}.name`, 'must be a string');
-    return {
-      type: 'function',
-      function: {
-        name: tool.name,
-        ...(isUnset(tool.description) ? {} : { description: tool.description }),
-        ...(isUnset(tool.input_schema) ? {} : { parameters: tool.input_schema }),
-        ...(tool.strict === true ? { strict: true } : {}),
+    return [
+      {
+        type: 'function',
+        function: {
+          name: tool.name,
+          ...(isUnset(tool.description) ? {} : { description: tool.description }),
+          ...(isUnset(tool.input_schema) ? {} : { parameters: schemaOf(tool.input_schema) }),
+          ...(tool.strict === true ? { strict: true } : {}),
+        },
       },
-    };
+    ];
   });
+  return translated.length === 0 ? undefined : translated;
 }
 
-/** `tool_choice` and `parallel_tool_calls`, as far as they are said. */
-export function translateToolChoice(choice: unknown, hasTools: boolean, carrier: Carrier): Json {
+/**
+ * `tool_choice` and `parallel_tool_calls`, as far as they are said.
+ *
+ * @param asked the caller's tools.
+ * @param hasTools any of them was carried.
+ */
+export function translateToolChoice(choice: unknown, asked: unknown, hasTools: boolean, carrier: Carrier): Json {
   const wish = asObject(choice);
   if (wish === undefined) return {};
   carrier.onlyKnown(wish, CHOICE, 'tool_choice');
   if (!hasTools) {
-    if (wish.type === 'any' || wish.type === 'tool') carrier.invalid('tool_choice', 'needs tools to choose from');
+    if ((asArray(asked) ?? []).length > 0) carrier.refuse('tool_choice', 'none of the tools can be carried');
+    else if (wish.type === 'any' || wish.type === 'tool') carrier.invalid('tool_choice', 'needs tools to choose from');
     return {};
   }
   const single = wish.disable_parallel_tool_use === true ? { parallel_tool_calls: false } : {};

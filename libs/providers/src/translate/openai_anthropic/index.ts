@@ -7,9 +7,11 @@ import {
   type UpstreamRequest,
   type UpstreamTarget,
   type WholeAnswer,
+  type WrittenBody,
 } from '@sluice/contracts';
 import { endpoint, upstreamHeaders } from '../../upstream-headers.ts';
 import { readAnthropicWhole } from '../../anthropic/read-whole.ts';
+import { stringifyWithRaw } from '../raw-json.ts';
 import { createTranslationCache, isNotCarried, judgedOf, translatedOf } from '../translation-cache.ts';
 import { openaiFaultOf } from './error.ts';
 import { MIN_THINKING_TOKENS, toAnthropicRequest } from './request.ts';
@@ -31,15 +33,15 @@ export function judgeForAnthropic(call: InboundCall, carryFields: readonly strin
 
 /** A chat completion request as a message request. The caller's beta headers are of its own dialect and stay behind. */
 export function buildMessageRequest(call: InboundCall, target: UpstreamTarget): UpstreamRequest | Refusal {
-  const body = translatedOf(call) ?? messageBody(call, target);
-  if (!Buffer.isBuffer(body)) return body;
+  const written = translatedOf(call) ?? messageBody(call, target);
+  if (isNotCarried(written)) return written;
   const auth = target.secret === undefined ? [] : ['x-api-key', target.secret];
   if (target.extraHeaders['anthropic-version'] === undefined) auth.push('anthropic-version', VERSION);
   const headers = upstreamHeaders({ ...call, forwardHeaders: {} }, target, auth);
-  return { method: 'POST', ...endpoint(target.baseUrl, '/v1/messages'), headers, body };
+  return { method: 'POST', ...endpoint(target.baseUrl, '/v1/messages'), headers, ...written };
 }
 
-function messageBody(call: InboundCall, target: UpstreamTarget): Buffer | Refusal {
+function messageBody(call: InboundCall, target: UpstreamTarget): WrittenBody | Refusal {
   const translated = translate(call, target.carryFields);
   if (isNotCarried(translated)) return translated;
   const maxTokens = translated.maxTokens ?? target.maxOutputTokens ?? DEFAULT_MAX_TOKENS;
@@ -51,7 +53,8 @@ function messageBody(call: InboundCall, target: UpstreamTarget): Buffer | Refusa
       budget_tokens: Math.max(MIN_THINKING_TOKENS, Math.min(translated.thinkingTokens, Math.floor(maxTokens / 2))),
     };
   }
-  return Buffer.from(JSON.stringify(body));
+  const written = Buffer.from(stringifyWithRaw(body));
+  return translated.dropped.length === 0 ? { body: written } : { body: written, dropped: translated.dropped };
 }
 
 export { openaiFaultOf as translateFaultToOpenai } from './error.ts';

@@ -1,6 +1,7 @@
-import type { Refusal } from '@sluice/contracts';
+import type { InboundCall, Refusal } from '@sluice/contracts';
 import { asObject } from '../../token-count.ts';
-import { asText, Carrier, isUnset, type Json } from '../carrier.ts';
+import { asText, type Carriage, Carrier, isUnset, type Json } from '../carrier.ts';
+import { boundedUser } from '../end-user.ts';
 import { carriedFields } from '../translation-cache.ts';
 import { translateMessages } from './messages.ts';
 import { JSON_TOOL, jsonTool, translateToolChoice, translateTools } from './tools.ts';
@@ -13,7 +14,12 @@ export interface AnthropicRequest {
   readonly maxTokens: number | undefined;
   /** Tokens to think with, by the effort that was asked for; undefined for none. */
   readonly thinkingTokens: number | undefined;
+  /** Paths of what was left out. */
+  readonly dropped: readonly string[];
 }
+
+/** The longest id of an end user that Anthropic takes. */
+const MAX_USER_CHARS = 256;
 
 /** Least budget that Anthropic takes. */
 export const MIN_THINKING_TOKENS = 1_024;
@@ -45,6 +51,7 @@ const KNOWN = new Set([
   'user',
   'safety_identifier',
   'prompt_cache_key',
+  'prompt_cache_options',
   'prompt_cache_retention',
   'x-sluice-tenant',
 ]);
@@ -63,11 +70,14 @@ const NEUTRAL: Readonly<Record<string, (value: unknown) => boolean>> = {
 };
 
 /** An OpenAI chat completion request as an Anthropic message request, or why it cannot be one. */
-export function toAnthropicRequest(body: Json, carryFields: readonly string[]): AnthropicRequest | Refusal {
-  const carrier = new Carrier('anthropic');
+export function toAnthropicRequest(
+  { body, bytes }: Pick<InboundCall, 'body' | 'bytes'>,
+  { carryFields, drops }: Carriage,
+): AnthropicRequest | Refusal {
+  const carrier = new Carrier('anthropic', drops);
   const fields: Record<string, unknown> = {};
   refuseUnknown(body, carryFields, carrier);
-  const { system, messages } = translateMessages(body.messages, carrier);
+  const { system, messages, hasToolCalls } = translateMessages(body.messages, bytes, carrier);
   if (system !== undefined) fields.system = system;
   fields.messages = messages;
   if (body.stream === true) fields.stream = true;
@@ -76,18 +86,24 @@ export function toAnthropicRequest(body: Json, carryFields: readonly string[]): 
   const stop = stopSequences(body.stop, carrier);
   if (stop !== undefined) fields.stop_sequences = stop;
   const user = asText(body.safety_identifier) ?? asText(body.user);
-  if (user !== undefined && user !== '') fields.metadata = { user_id: user };
+  if (user !== undefined && user !== '') fields.metadata = { user_id: boundedUser(user, MAX_USER_CHARS) };
 
   const tools = translateTools(body.tools, carrier);
-  const choice = translateToolChoice(body.tool_choice, body.parallel_tool_calls, tools !== undefined, carrier);
+  const choice = translateToolChoice(
+    body.tool_choice,
+    body.parallel_tool_calls,
+    body.tools,
+    tools !== undefined,
+    carrier,
+  );
   if (tools !== undefined) fields.tools = tools;
   if (choice !== undefined) fields.tool_choice = choice;
   answerFormat(body, fields, carrier);
 
   const maxTokens = numberOf(body.max_completion_tokens) ?? numberOf(body.max_tokens);
-  const thinkingTokens = thinking(body, fields, maxTokens, carrier);
+  const thinkingTokens = thinking(body, fields, maxTokens, hasToolCalls, carrier);
   Object.assign(fields, carriedFields(body, carryFields));
-  return carrier.refusal ?? { fields, maxTokens, thinkingTokens };
+  return carrier.refusal ?? { fields, maxTokens, thinkingTokens, dropped: carrier.dropped };
 }
 
 function refuseUnknown(body: Json, carryFields: readonly string[], carrier: Carrier): void {
@@ -96,7 +112,6 @@ function refuseUnknown(body: Json, carryFields: readonly string[], carrier: Carr
     if (isUnset(value) || KNOWN.has(key) || carryFields.includes(key)) continue;
     if (Object.hasOwn(NEUTRAL, key) && NEUTRAL[key]?.(value) === true) continue;
     carrier.refuse(key, key === 'n' ? 'it gives one choice for each request' : undefined);
-    return;
   }
 }
 
@@ -105,7 +120,7 @@ function sampling(body: Json, carrier: Carrier): Json {
   const temperature = numberOf(body.temperature);
   if (temperature !== undefined) {
     if (temperature > 1) carrier.refuse('temperature', 'it goes from 0 to 1 there');
-    fields.temperature = temperature;
+    else fields.temperature = temperature;
   }
   const topP = numberOf(body.top_p);
   if (topP !== undefined) fields.top_p = topP;
@@ -115,11 +130,13 @@ function sampling(body: Json, carrier: Carrier): Json {
 function stopSequences(stop: unknown, carrier: Carrier): readonly string[] | undefined {
   if (isUnset(stop)) return undefined;
   const list = Array.isArray(stop) ? (stop as readonly unknown[]) : [stop];
-  for (const sequence of list) {
+  const sequences = list.filter((sequence): sequence is string => {
     if (typeof sequence !== 'string') carrier.invalid('stop', 'must be a string or an array of strings');
     else if (sequence.trim() === '') carrier.refuse('stop', 'a stop sequence needs more than white space');
-  }
-  return list.length === 0 ? undefined : (list as readonly string[]);
+    else return true;
+    return false;
+  });
+  return sequences.length === 0 ? undefined : sequences;
 }
 
 /**
@@ -139,33 +156,56 @@ function answerFormat(body: Json, fields: Record<string, unknown>, carrier: Carr
     carrier.refuse('response_format.type');
     return;
   }
-  if (fields.tools !== undefined)
+  if (fields.tools !== undefined) {
     carrier.refuse(
       'response_format',
       'JSON of any shape cannot be combined with tools; give a schema (json_schema) instead',
     );
+    return;
+  }
   fields.tools = [jsonTool()];
   fields.tool_choice = { type: 'tool', name: JSON_TOOL, disable_parallel_tool_use: true };
 }
 
-/** What Anthropic does not allow beside thinking is refused, rather than dropped. */
-function thinking(body: Json, fields: Json, maxTokens: number | undefined, carrier: Carrier): number | undefined {
+/**
+ * What Anthropic does not allow beside thinking is refused, rather than dropped. Beside calls of tools in the
+ * conversation it wants the thoughts that led to them, which OpenAI's dialect does not have: the call goes without
+ * thinking, and the caller is told.
+ */
+function thinking(
+  body: Json,
+  fields: Record<string, unknown>,
+  maxTokens: number | undefined,
+  hasToolCalls: boolean,
+  carrier: Carrier,
+): number | undefined {
   const effort = body.reasoning_effort;
   if (isUnset(effort) || effort === 'none') return undefined;
+  if (hasToolCalls) {
+    carrier.drop('reasoning_effort');
+    return undefined;
+  }
   const tokens =
     typeof effort === 'string' && Object.hasOwn(THINKING_TOKENS, effort) ? THINKING_TOKENS[effort] : undefined;
-  if (tokens === undefined) carrier.refuse('reasoning_effort', 'the effort is not known');
-  else if (maxTokens !== undefined && maxTokens <= MIN_THINKING_TOKENS)
-    carrier.refuse(
-      'reasoning_effort',
-      `thinking takes at least ${MIN_THINKING_TOKENS} tokens, and the request allows ${maxTokens} in all`,
-    );
-  const forced = asObject(fields.tool_choice)?.type;
-  if (forced === 'any' || forced === 'tool')
-    carrier.refuse('reasoning_effort', 'thinking cannot be combined with a tool (or JSON) that must be given');
-  if (numberOf(body.temperature) !== undefined && body.temperature !== 1)
+  const why = whyNoThinking(tokens, maxTokens, asObject(fields.tool_choice)?.type);
+  if (why !== undefined) {
+    carrier.refuse('reasoning_effort', why);
+    return undefined;
+  }
+  if (numberOf(body.temperature) !== undefined && body.temperature !== 1) {
     carrier.refuse('temperature', 'with reasoning it must be 1');
+    delete fields.temperature;
+  }
   return tokens;
+}
+
+function whyNoThinking(tokens: number | undefined, maxTokens: number | undefined, forced: unknown): string | undefined {
+  if (tokens === undefined) return 'the effort is not known';
+  if (maxTokens !== undefined && maxTokens <= MIN_THINKING_TOKENS)
+    return `thinking takes at least ${MIN_THINKING_TOKENS} tokens, and the request allows ${maxTokens} in all`;
+  if (forced === 'any' || forced === 'tool')
+    return 'thinking cannot be combined with a tool (or JSON) that must be given';
+  return undefined;
 }
 
 function numberOf(value: unknown): number | undefined {
