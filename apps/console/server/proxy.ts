@@ -40,7 +40,11 @@ export function proxyTo(bffUrl: string, req: IncomingMessage, res: ServerRespons
       status: 502,
       request_id: randomUUID(),
     };
-    res.writeHead(502, { 'content-type': 'application/problem+json', 'cache-control': 'no-store' });
+    res.writeHead(502, {
+      'content-type': 'application/problem+json',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+    });
     res.end(JSON.stringify(problem));
   });
   res.on('close', () => upstream.destroy());

@@ -76,9 +76,13 @@ function parseFault(raw: Buffer): SimFault {
 
 function send(res: ServerResponse, status: number, body?: object): void {
   if (body === undefined) {
-    res.writeHead(status).end();
+    res.writeHead(status, { 'x-content-type-options': 'nosniff' }).end();
     return;
   }
-  res.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });
+  res.writeHead(status, {
+    'content-type': 'application/json',
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  });
   res.end(JSON.stringify(body));
 }

@@ -21,6 +21,10 @@ export const DEFAULT_PORTS = {
   postgres: 55432,
 } as const;
 
+/** The bounds of `SLUICE_PORT_BASE` within which every port exists. */
+export const HIGHEST_PORT_BASE = 65_535 - Math.max(...Object.values(DEFAULT_PORTS));
+export const LOWEST_PORT_BASE = 1 - Math.min(...Object.values(DEFAULT_PORTS));
+
 export type PortName = keyof typeof DEFAULT_PORTS;
 
 /**
@@ -35,7 +39,9 @@ export function portsFrom(base: number): Record<PortName, number> {
   for (const [name, port] of Object.entries(DEFAULT_PORTS) as [PortName, number][]) {
     const shifted = port + base;
     if (shifted < 1 || shifted > 65535)
-      throw new RangeError(`SLUICE_PORT_BASE=${base} puts ${name} on port ${shifted}, outside 1-65535`);
+      throw new RangeError(
+        `SLUICE_PORT_BASE=${base} puts ${name} on port ${shifted}, outside 1-65535; the largest that works is ${HIGHEST_PORT_BASE}, the least ${LOWEST_PORT_BASE}`,
+      );
     out[name] = shifted;
   }
   return out;

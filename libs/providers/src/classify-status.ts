@@ -27,16 +27,14 @@ export function faultOf(
   nowMs: number,
 ): UpstreamFault {
   const retryAfterMs = parseRetryAfter(headers, nowMs);
-  const contentType = headers['content-type'];
   const mayPass = kind === 'caller' || kind === 'context_window' || kind === 'model_unknown';
   return {
     kind,
     status,
     ...(kind === 'rate_limited' ? limitReachOf(headers, errorOf(body), nowMs) : {}),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    ...(mayPass && body.length > 0
-      ? { body, contentType: typeof contentType === 'string' ? contentType : 'application/json' }
-      : {}),
+    // A page of HTML is no answer of this dialect, whatever it says.
+    ...(mayPass && asObject(parseJson(body)) !== undefined ? { body, contentType: 'application/json' } : {}),
     detail: `status ${status}`,
   };
 }

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { UpstreamFault, UpstreamRequest } from '@sluice/contracts';
-import { Agent, type Dispatcher } from 'undici';
+import { Agent, buildConnector, type Dispatcher } from 'undici';
+import { skipContinue } from './skip-continue.ts';
 
 export interface TransportOptions {
   /** Timers of the connect deadline; the process's own unless given. */
@@ -73,8 +74,10 @@ export function createTransport({
   keepAliveMs = 60_000,
   maxHeaderBytes = 64 * 1024,
 }: TransportOptions = {}): Transport {
+  const connect = buildConnector(CONNECT);
   const agent = new Agent({
-    connect: CONNECT,
+    connect: (to, done) =>
+      connect(to, (...[error, socket]) => (error === null ? done(null, skipContinue(socket)) : done(error, null))),
     keepAliveTimeout: keepAliveMs,
     maxHeaderSize: maxHeaderBytes,
     pipelining: 1,

@@ -31,7 +31,7 @@ export function startAdminServer({ host, port, metrics, ready }: AdminOptions): 
     if (path !== '/metrics') return answer(res, 404, { error: 'not found' });
     metrics.text().then(
       (text) => {
-        res.writeHead(200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' });
+        res.writeHead(200, { ...NOSNIFF, 'content-type': 'text/plain; version=0.0.4; charset=utf-8' });
         res.end(text);
       },
       () => answer(res, 500, { error: 'metrics are not available' }),
@@ -40,7 +40,9 @@ export function startAdminServer({ host, port, metrics, ready }: AdminOptions): 
   return listenOn(server, { host, port });
 }
 
+const NOSNIFF = { 'x-content-type-options': 'nosniff' };
+
 function answer(res: ServerResponse, status: number, body: object): void {
-  res.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });
+  res.writeHead(status, { ...NOSNIFF, 'content-type': 'application/json', 'cache-control': 'no-store' });
   res.end(JSON.stringify(body));
 }

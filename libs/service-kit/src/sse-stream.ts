@@ -95,7 +95,12 @@ export function sseStream(
   });
   res.on('close', ended);
   res.on('error', ended);
-  res.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' });
+  res.writeHead(200, {
+    'content-type': 'text/event-stream',
+    'cache-control': 'no-store',
+    'x-accel-buffering': 'no',
+    'x-content-type-options': 'nosniff',
+  });
   res.flushHeaders();
 
   return {

@@ -1,5 +1,5 @@
 import { createServer, type AddressInfo } from 'node:net';
-import { DEFAULT_PORTS, portsFrom } from '@sluice/contracts';
+import { DEFAULT_PORTS, HIGHEST_PORT_BASE, portsFrom } from '@sluice/contracts';
 
 /** Tries to bind one port on 127.0.0.1; gives the bound port, or undefined when it is taken. */
 function tryBind(port: number): Promise<number | undefined> {
@@ -27,7 +27,6 @@ const LAST_EPHEMERAL = 60_999;
  * free now may belong to somebody's connection a moment later.
  */
 const LOWEST_BASE = LAST_EPHEMERAL + 1 - Math.max(...Object.values(DEFAULT_PORTS));
-const HIGHEST_BASE = 65_535 - Math.max(...Object.values(DEFAULT_PORTS));
 
 /**
  * A `SLUICE_PORT_BASE` with which every port of a stack was free a moment ago. Starts at a place of
@@ -36,7 +35,7 @@ const HIGHEST_BASE = 65_535 - Math.max(...Object.values(DEFAULT_PORTS));
  * @throws Error when none of 200 tries finds one.
  */
 export async function freePortBase(): Promise<number> {
-  const span = HIGHEST_BASE - LOWEST_BASE + 1;
+  const span = HIGHEST_PORT_BASE - LOWEST_BASE + 1;
   for (let tries = 0; tries < 200; tries++) {
     const base = LOWEST_BASE + ((process.pid * 97 + tries * 131) % span);
     if (await allFree(Object.values(portsFrom(base)))) return base;

@@ -1,6 +1,6 @@
 import type { LedgerRow, SimCallEntry } from '@sluice/contracts';
 import type { ClientRecord } from '../load/client-records.ts';
-import { reconcileCalls, reconcileGateway, type Witnesses } from './reconcile-calls.ts';
+import { reconcileCalls, reconcileGateway, unwitnessed, type Witnesses } from './reconcile-calls.ts';
 
 const NAMES = ['a', 'b', 'c', 'd'];
 
@@ -110,6 +110,11 @@ describe('reconciling calls', () => {
     expect(reconcileCalls({ ...agreed, rows: [...agreed.rows, row('ghost')] })).toEqual([
       'ghost: the ledger says that primary answered it, which knows of no such call',
     ]);
+    // A provider of the operator's own keeps no count here.
+    const own = [...agreed.rows, row('own', { provider: 'openai-main' }), row('own2', { provider: 'openai-main' })];
+    expect(reconcileCalls({ ...agreed, rows: own })).toEqual([]);
+    expect(unwitnessed({ ...agreed, rows: own })).toEqual([['openai-main', 2]]);
+    expect(unwitnessed(agreed)).toEqual([]);
     expect(reconcileCalls({ ...agreed, forgotten: true, rows: [...agreed.rows, row('ghost')] })).toEqual([]);
     expect(reconcileCalls({ ...agreed, clients: [told('a', { outcome: 'quota', status: 402 })] })).toEqual([
       'a: its client was refused (quota), the ledger bills it',

@@ -35,7 +35,7 @@ export function reconcileCalls({ rows, providers, forgotten, clients }: Witnesse
   for (const [id, calls] of completed)
     if (!byRequest.has(id)) faults.push(`${id}: ${calls.map(tell).join(' and ')}, the ledger has no row`);
   for (const row of rows) {
-    if (row.outcome !== 'ok' || row.cache === 'hit' || row.cache === 'stale') continue;
+    if (row.outcome !== 'ok' || row.cache === 'hit' || row.cache === 'stale' || !hasWitness(row, providers)) continue;
     const answer = completed.get(row.request_id)?.find((call) => call.provider === row.provider);
     if (answer === undefined) {
       if (!forgotten)
@@ -50,6 +50,16 @@ export function reconcileCalls({ rows, providers, forgotten, clients }: Witnesse
   }
   faults.push(...reconcileClients(byRequest, clients));
   return faults;
+}
+
+/** True where the provider that answered keeps a count of its own. */
+const hasWitness = ({ provider }: LedgerRow, providers: Witnesses['providers']): boolean =>
+  provider !== null && Object.hasOwn(providers, provider);
+
+/** Calls that no provider bears witness of, by the provider that answered them: nothing but the ledger counts them. */
+export function unwitnessed({ rows, providers }: Pick<Witnesses, 'rows' | 'providers'>): [string, number][] {
+  const answered = rows.filter((row) => row.outcome === 'ok' && row.provider !== null && !hasWitness(row, providers));
+  return [...Map.groupBy(answered, (row) => row.provider as string)].map(([provider, of]) => [provider, of.length]);
 }
 
 function reconcileClients(

@@ -5,7 +5,7 @@ import { readState } from '../supervisor/supervisor-state.ts';
 import { signInAsOperator } from './operator-api.ts';
 import { collectEvidence } from './collect-evidence.ts';
 import { reconcile, settledLedger } from './reconcile.ts';
-import { reconcileCalls, reconcileGateway } from './reconcile-calls.ts';
+import { reconcileCalls, reconcileGateway, unwitnessed } from './reconcile-calls.ts';
 import { countedMonths, reconcileMonths } from './reconcile-quotas.ts';
 import { verifyTopology } from './verify-topology.ts';
 
@@ -38,7 +38,11 @@ async function verifyLedger(settings: StackSettings, stack: StackFile, from: Dat
   const { rows, calls, gateways, rollupFaults } = evidence;
   const months = await countedMonths(api, stack);
   const since = `since ${from.toISOString()}`;
-  const unnamed = calls.forgotten ? reconcile(ledger, providers) : [];
+  const alone = unwitnessed(calls);
+  for (const [provider, count] of alone)
+    console.log(`no witness  ${provider} keeps no count of its own: its ${count} calls stand in the ledger alone`);
+  // The sums of all providers are those of the ledger only where each of them counts.
+  const unnamed = calls.forgotten && alone.length === 0 ? reconcile(ledger, providers) : [];
   const verdicts = [
     report(
       `Ledger, providers and clients agree call by call ${since}: ${calls.rows.length} rows, ${providers.completed} answers of providers, ${calls.clients.length} calls that clients recorded`,

@@ -30,7 +30,7 @@ export function answerWireError(error: WireError, socket: Duplex, requestId: str
   const { status, headers, body } = refusalResponse({ code }, guessDialect(error.rawPacket), requestId);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.write(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Error'}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n` +
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Error'}\r\ncontent-type: application/json\r\nx-content-type-options: nosniff\r\ncontent-length: ${body.length}\r\n` +
       `x-request-id: ${requestId}\r\nconnection: close\r\n${lines.join('')}\r\n`,
   );
   socket.end(body);

@@ -61,13 +61,15 @@ export function createClientResponse(
   return new NodeClientResponse(res, req, options);
 }
 
+const NOSNIFF = ['x-content-type-options', 'nosniff'];
+
 /** A class, so that its functions are made once and not per call. */
 class NodeClientResponse implements ClientResponse, SilentStream {
   readonly #res: ServerResponse;
   readonly #req: IncomingMessage;
   readonly #options: ClientResponseOptions;
   /** Name, value, name, value … as `writeHead` takes it. */
-  readonly #headers: string[] = [];
+  readonly #headers: string[] = [...NOSNIFF];
   #streaming = false;
   /** The connection itself, once a stream may write to it past `node:http`. */
   #socket: Socket | undefined;

@@ -38,6 +38,7 @@ export function createCors(origins: readonly string[]): Cors {
         request.headers['access-control-request-headers'] ?? 'authorization, content-type, x-api-key',
       );
       response.setHeader('access-control-max-age', PREFLIGHT_SECONDS);
+      response.setHeader('x-content-type-options', 'nosniff');
       response.writeHead(204).end();
       return true;
     },

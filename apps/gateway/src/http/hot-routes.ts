@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Dialect, Operation } from '@sluice/contracts';
 
 export type HotRoute =
@@ -21,6 +22,21 @@ const HOT: Readonly<Record<string, HotRoute>> = Object.assign(Object.create(null
   '/v1/batches': { kind: 'not_offered', dialect: 'openai', name: 'The Batches API' },
   '/v1/messages/batches': { kind: 'not_offered', dialect: 'anthropic', name: 'The Message Batches API' },
 });
+
+const ABSOLUTE = /^https?:\/\/([^/?#]*)(.*)$/i;
+
+/**
+ * Turns the target of a request that names the whole address (`POST http://host/v1/…`) into its path. Its host is
+ * the one that counts (RFC 9112, 3.2.2).
+ */
+export function toOriginForm(request: Pick<IncomingMessage, 'url' | 'headers'>): void {
+  if (request.url === undefined || request.url.startsWith('/')) return;
+  const absolute = ABSOLUTE.exec(request.url);
+  if (absolute === null) return;
+  const [, host = '', target = ''] = absolute;
+  request.headers.host = host;
+  request.url = target.startsWith('/') ? target : `/${target}`;
+}
 
 /** Path of a request target, without its query. */
 export function pathOf(url: string): string {

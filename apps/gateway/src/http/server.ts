@@ -13,7 +13,7 @@ import { createConnectionBound } from './connection-bound.ts';
 import { createCors } from './cors.ts';
 import { callerTimeoutMs, createCall } from './envelope.ts';
 import type { Heartbeats } from './heartbeats.ts';
-import { hotRouteOf, pathOf, type HotRoute } from './hot-routes.ts';
+import { hotRouteOf, pathOf, toOriginForm, type HotRoute } from './hot-routes.ts';
 import { sendRefusal } from './refusal-response.ts';
 
 /** Serves what no hot route serves (the Express application). */
@@ -104,6 +104,7 @@ export function createGatewayServer(deps: GatewayServerDeps): GatewayServer {
   });
 
   function handle(request: IncomingMessage, res: ServerResponse): void {
+    toOriginForm(request);
     if (request.method === 'OPTIONS' && cors.preflight(request, res)) return;
     const route = hotRouteOf(pathOf(request.url ?? '/'));
     if (route === undefined) {

@@ -52,6 +52,11 @@ export function createApp(deps: AppDeps): Express {
   app.disable('etag');
   app.enable('strict routing');
 
+  app.use((_request, response, next) => {
+    response.setHeader('x-content-type-options', 'nosniff');
+    next();
+  });
+
   app.get('/health', (_request, response) => {
     response.json({ status: 'ok' });
   });
@@ -120,6 +125,13 @@ export function createApp(deps: AppDeps): Express {
   });
 
   const onError: ErrorRequestHandler = (error: unknown, request: Request, response: Response, _next: NextFunction) => {
+    if (error instanceof URIError && !response.headersSent) {
+      refuse(request, response, {
+        code: 'bad_request',
+        message: "The path holds a '%' that does not begin an encoded character; write it as %25.",
+      });
+      return;
+    }
     logger.error(
       {
         reason: error instanceof Error ? (error.stack ?? error.message) : 'unknown',
@@ -128,7 +140,7 @@ export function createApp(deps: AppDeps): Express {
       'a route failed',
     );
     if (response.headersSent) response.destroy();
-    else refuse(request, response, error instanceof URIError ? { code: 'bad_request' } : { code: 'internal' });
+    else refuse(request, response, { code: 'internal' });
   };
   app.use(onError);
   return app;

@@ -42,6 +42,8 @@ export interface FrontServer {
   readonly admitted: Call[];
   /** How each call ended, in order: refusal code, or `ok`. */
   readonly ended: string[];
+  /** Faults that routes logged. */
+  readonly logged: unknown[];
   close(): Promise<void>;
 }
 
@@ -137,7 +139,7 @@ export async function startFrontServer(options: FrontServerOptions = {}): Promis
     await server.drain(0);
     bodies.close();
   };
-  return { url, port, server, faults, admitted, ended, close };
+  return { url, port, server, faults, admitted, ended, logged: logger.lines, close };
 }
 
 /** Sends raw bytes and gives back everything that came until the peer closed, or `quietMs` after the last byte. */

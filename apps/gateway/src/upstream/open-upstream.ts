@@ -7,6 +7,7 @@ import type { OpenAnswer, StreamEnd, StreamOpenAnswer } from './open-answer.ts';
 const MAX_WHOLE_BYTES = 32 * 1024 * 1024;
 const MAX_ERROR_BYTES = 64 * 1024;
 const NO_BODY = Buffer.alloc(0);
+const JSON_TYPE = 'application/json';
 
 /** A fault before anything could reach the caller, or `cancelled` when the caller gave up first. */
 export type FailedOpen = { readonly kind: 'failed'; readonly fault: UpstreamFault } | { readonly kind: 'cancelled' };
@@ -106,7 +107,7 @@ class Exchange implements TransportHandlers {
 
   #readHead(status: number, headers: AnswerHeaders): void {
     const call = this.#asked();
-    const contentType = String(headers['content-type'] ?? 'application/json');
+    const contentType = String(headers['content-type'] ?? JSON_TYPE).toLowerCase();
     this.#status = status;
     this.#headers = headers;
     this.#contentType = contentType;
@@ -115,7 +116,7 @@ class Exchange implements TransportHandlers {
     const encoded = encoding !== undefined && encoding !== '' && String(encoding).toLowerCase() !== 'identity';
     if (status >= 400) {
       this.#reading = encoded ? 'opaque' : 'error';
-    } else if (status !== 200) {
+    } else if (status < 200 || status >= 300) {
       this.#drop(`unexpected status ${status}`);
     } else if (encoded) {
       this.#drop(`the body is encoded as ${String(encoding).slice(0, 80)} although only identity was asked for`);
@@ -124,7 +125,7 @@ class Exchange implements TransportHandlers {
     } else if (contentType.startsWith('text/event-stream')) {
       this.#reader = call.adapter.createStreamReader(call.inbound);
       this.#reading = 'stream';
-    } else if (contentType.startsWith('application/json')) {
+    } else if (contentType.startsWith(JSON_TYPE)) {
       this.#reading = 'not_a_stream';
     } else {
       this.#drop(notAStream(contentType));
@@ -237,7 +238,8 @@ class Exchange implements TransportHandlers {
       attemptIndex,
       status: this.#status,
       body: parsed.body ?? body,
-      contentType: this.#contentType,
+      // It was read as JSON, whatever it was called; a browser must not read it as a page.
+      contentType: JSON_TYPE,
       parsed,
     });
   }

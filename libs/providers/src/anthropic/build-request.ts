@@ -1,5 +1,6 @@
 import type { InboundCall, Refusal, UpstreamRequest, UpstreamTarget } from '@sluice/contracts';
 import { spliceTopLevel, type Splice } from '../json-splice.ts';
+import { withoutMarkers } from '../tenant-marker.ts';
 import { endpoint, upstreamHeaders } from '../upstream-headers.ts';
 
 const PATH: Partial<Record<InboundCall['operation'], string>> = {
@@ -20,7 +21,7 @@ export function buildAnthropicRequest(call: InboundCall, target: UpstreamTarget)
   }
   const splices: Splice[] = [];
   if (call.body.model !== target.providerModel) splices.push(['model', target.providerModel]);
-  if (call.index !== undefined || 'x-sluice-tenant' in call.body) splices.push(['x-sluice-tenant', undefined]);
+  splices.push(...withoutMarkers(call));
   const auth = target.secret === undefined ? [] : ['x-api-key', target.secret];
   if (call.forwardHeaders['anthropic-version'] === undefined && target.extraHeaders['anthropic-version'] === undefined)
     auth.push('anthropic-version', DEFAULT_VERSION);

@@ -1,6 +1,7 @@
 import type { InboundCall, Refusal, UpstreamRequest, UpstreamTarget } from '@sluice/contracts';
 import { spliceTopLevel, type Splice } from '../json-splice.ts';
 import { asObject } from '../token-count.ts';
+import { withoutMarkers } from '../tenant-marker.ts';
 import { endpoint, upstreamHeaders } from '../upstream-headers.ts';
 
 const PATH: Partial<Record<InboundCall['operation'], string>> = {
@@ -23,7 +24,7 @@ export function buildOpenaiRequest(call: InboundCall, target: UpstreamTarget): U
   if (call.operation === 'chat' && call.stream && !call.wantsUsage) {
     splices.push(['stream_options', { ...asObject(call.body.stream_options), include_usage: true }]);
   }
-  if (call.index !== undefined || 'x-sluice-tenant' in call.body) splices.push(['x-sluice-tenant', undefined]);
+  splices.push(...withoutMarkers(call));
   return {
     method: 'POST',
     ...endpoint(target.baseUrl, path),

@@ -153,7 +153,7 @@ function noteFault(deps: SendDeps, attempt: Attempt, record: CallAttempt, fault:
 /** The provider had the request and was silent, or answered 200 and broke off: it charges the input all the same. */
 function wasAtWork({ kind, deadline, status = 200 }: UpstreamFault, { ttfb_ms: ttfb }: CallAttempt): boolean {
   if (kind === 'timeout') return deadline !== 'connect';
-  return (kind === 'truncated' || kind === 'malformed') && status === 200 && ttfb !== undefined;
+  return (kind === 'truncated' || kind === 'malformed') && status < 300 && ttfb !== undefined;
 }
 
 /** What an attempt without an answer costs us: its input, which nobody has counted. */
