@@ -1,5 +1,6 @@
 import type { LimitStoreStatus } from '@sluice/contracts';
 import type { Authority } from './authority.ts';
+import { TenantFault } from './tenant-fault.ts';
 import { createSettledTrack, type SettledTrack } from './settled-track.ts';
 import { TierTenant } from './tier-tenant.ts';
 import type { TierOptions } from './tier-options.ts';
@@ -51,6 +52,7 @@ export function createAuthorityLink(authority: Authority, options: TierOptions):
     timers = backgroundTimers,
     random = Math.random,
     onStatus,
+    onTenantFault,
   } = options;
   const tenants = new Map<string, TierTenant>();
   const settled = createSettledTrack();
@@ -121,7 +123,7 @@ export function createAuthorityLink(authority: Authority, options: TierOptions):
     if (loss !== losses || closed) return;
     comingBack = false;
     degradedSinceMs = undefined;
-    for (const tenant of tenants.values()) tenant.online = true;
+    for (const tenant of tenants.values()) if (tenant.retryAtMs === Infinity) tenant.online = true;
     finishStart();
     onStatus?.({ state: 'connected' });
   };
@@ -134,6 +136,11 @@ export function createAuthorityLink(authority: Authority, options: TierOptions):
     const nowMs = clock.monotonic();
     const due: TierTenant[] = [];
     for (const tenant of tenants.values()) {
+      if (!tenant.online && tenant.retryAtMs <= nowMs) {
+        tenant.retryAtMs = Infinity;
+        void reconcile(tenant);
+        continue;
+      }
       // What an exchange under way will bring is not known yet; its end looks for what is to be told.
       if (tenant.active.size === 0 || !tenant.online || tenant.busy) continue;
       for (const level of tenant.active) {
@@ -170,6 +177,7 @@ export function createAuthorityLink(authority: Authority, options: TierOptions):
       offsetMs = serverNowMs - clock.monotonic();
     },
     lost,
+    broken: (tenantId: string, error: TenantFault): void => onTenantFault?.(tenantId, error),
   };
 
   return {
@@ -202,10 +210,20 @@ export function createAuthorityLink(authority: Authority, options: TierOptions):
       try {
         gateways = await authority.register(true);
         const sinceMs = clock.monotonic() - livenessMs * HEARD_LATELY_PART;
-        const quiet = [...tenants.values()].filter((tenant) => tenant.active.size > 0 && tenant.heardAtMs < sinceMs);
+        const quiet = [...tenants.values()].filter(
+          (tenant) => tenant.online && tenant.active.size > 0 && tenant.heardAtMs < sinceMs,
+        );
         await forTenants(quiet, async (tenant) => {
           const sentAtMs = clock.monotonic();
-          if (await authority.touch(tenant.id)) {
+          let kept: boolean;
+          try {
+            kept = await authority.touch(tenant.id);
+          } catch (error) {
+            if (!(error instanceof TenantFault)) throw error;
+            tenant.degrade(error);
+            return;
+          }
+          if (kept) {
             tenant.heardAtMs = sentAtMs;
             tenant.validUntilMs = Math.max(tenant.validUntilMs, sentAtMs + livenessMs);
             return;

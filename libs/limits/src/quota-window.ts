@@ -74,6 +74,11 @@ export class QuotaCounter {
     this.#recount(nowMs);
   }
 
+  /** Start of the step that holds an instant. */
+  stepStart(ms: number): number {
+    return this.#span.stepAt(ms).startMs;
+  }
+
   /** Adds use to the step of `nowMs`. */
   add(units: number, nowMs: number): void {
     this.roll(nowMs);

@@ -11,7 +11,7 @@ export interface ReplayedCall {
   readonly input: number;
   readonly output: number;
   readonly cost: number;
-  /** `clock.monotonic()` of its use. */
+  /** When it was used, epoch milliseconds. */
   readonly usedAtMs: number;
   /** The checkpoint that this gateway brought along holds it. */
   readonly saved: boolean;
@@ -46,7 +46,8 @@ export function addUncounted(
       if (there === undefined || there.has(origin)) continue;
       for (const [i, window] of level.windows.entries()) {
         if (saved && there.known[i] !== true) continue;
-        (window.loan as WindowLoan).use(meterUnits(window.meter, input, output, cost), usedAtMs);
+        const units = meterUnits(window.meter, input, output, cost);
+        (window.loan as WindowLoan).use(units, usedAtMs, window.counter.stepStart(usedAtMs));
       }
     }
   }

@@ -47,3 +47,18 @@ export function readStatement(statement: string): (place: Place) => boolean {
   return (place) =>
     place.epoch < epoch || (place.epoch === epoch && place.sequence <= last && !gaps.has(place.sequence));
 }
+
+/** Reads a statement as the runs of sequences that it holds; undefined for one that says nothing. */
+export function runsOfStatement(
+  statement: string,
+): { readonly epoch: number; readonly runs: [from: number, to: number][] } | undefined {
+  if (statement === '') return undefined;
+  const [epoch = 0, last = 0, ...missing] = statement.split(' ').map(Number);
+  const runs: [number, number][] = [];
+  let from = 1;
+  for (const gap of [...missing.toSorted((a, b) => a - b), last + 1]) {
+    if (gap > from) runs.push([from, gap - 1]);
+    from = gap + 1;
+  }
+  return { epoch, runs };
+}

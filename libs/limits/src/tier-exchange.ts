@@ -84,7 +84,13 @@ function reportOf(level: TierLevel, everything: boolean, { number, leaseShare, m
     const { losses } = level.tenant;
     const remembered = loan.rememberedHeard === losses ? [] : rememberedSteps(level, window, loan).flat();
     loan.rememberedSent = losses;
-    return { h: loan.heldSent, u: loan.report(number, monotonicMs), b: remembered, w: Math.max(0, want - free) };
+    return {
+      h: loan.heldSent,
+      u: loan.report(number),
+      b: remembered,
+      w: Math.max(0, want - free),
+      f: loan.late ? 0 : 1,
+    };
   });
   level.share = false;
   level.dirty = false;
@@ -196,8 +202,10 @@ export function readLevel(
   level.lowTokens = Math.floor(level.tokensFree / 2);
   for (const window of level.windowsSent) {
     const loan = window.loan as WindowLoan;
-    const [used, reserved, lent, steps] = [next(), next(), next(), next()];
+    const [used, reserved, lent, founded, steps] = [next(), next(), next(), next(), next()];
+    window.founded = founded === 1;
     loan.confirm(number);
+    loan.late = false;
     loan.rememberedHeard = loan.rememberedSent;
     loan.free = loan.heldSent + lent - loan.out - loan.pending;
     loan.low = Number.isFinite(window.threshold) ? Math.floor(loan.free / 2) : -Infinity;
@@ -213,6 +221,7 @@ export function readLevel(
     window.counter.reserved = reserved - loan.free - loan.pending;
   }
   level.loaded = true;
+  level.unfounded = level.windows.some(({ founded }) => !founded);
   level.lentAtMs = requestsLent > 0 || tokensLent > 0 || slotsLent > 0 ? monotonicMs : level.lentAtMs;
   if (scarce === 1 && level.hasFree) {
     level.handIn = true;

@@ -80,6 +80,7 @@ export class TierLease implements AdmissionLease {
   end(settlement: Settlement, nowMs: number, monotonicMs: number): void {
     this.settled = true;
     const used = settlement.kind === 'used';
+    const atMs = (used ? settlement.atMs : undefined) ?? nowMs;
     const input = used ? inputTokens(settlement.usage) : 0;
     const output = used ? outputTokens(settlement.usage) : 0;
     const left = this.input + this.output - (used ? rateTokens(settlement.usage, this.reservation) : 0);
@@ -109,8 +110,8 @@ export class TierLease implements AdmissionLease {
         const loan = given as WindowLoan;
         const units = meterUnits(meter, input, output, settlement.costNanoUsd);
         loan.free -= units;
-        loan.use(units, monotonicMs);
-        counter.add(units, nowMs);
+        loan.use(units, atMs, counter.stepStart(atMs));
+        counter.addAt(units, atMs, nowMs);
       }
     }
   }

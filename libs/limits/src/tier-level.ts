@@ -1,4 +1,4 @@
-import type { Level, QuotaSpan, QuotaWindow } from '@sluice/contracts';
+import type { Level, QuotaWindow } from '@sluice/contracts';
 import { calendarOf } from './calendar.ts';
 import { LevelState, type QuotaState } from './level-state.ts';
 import { WindowLoan } from './window-loan.ts';
@@ -69,11 +69,13 @@ export class TierLevel<Owner extends LevelOwner = LevelOwner> extends LevelState
 
   override apply(...args: Parameters<LevelState['apply']>): boolean {
     const before = this.version;
+    const inForce = this.windows;
     const changed = super.apply(...args);
     if (before === this.version) return changed;
     for (const window of this.windows) {
       window.loan ??= new WindowLoan();
-      window.loan.mergeMs = mergeMsOf(window.definition.span);
+      // Calls may have ended here that another gateway, which knew of the window before, expects to find in it.
+      if (this.loaded && !inForce.includes(window)) window.loan.late = true;
     }
     return changed;
   }
@@ -174,8 +176,4 @@ export class TierLevel<Owner extends LevelOwner = LevelOwner> extends LevelState
 /** How the scripts call a window within its level. */
 export function windowName({ id, meter }: QuotaWindow): string {
   return `${id}:${meter}`;
-}
-
-function mergeMsOf(span: QuotaSpan): number {
-  return span.kind === 'calendar' ? 10_000 : Math.min(10_000, (span.seconds * 1000) / span.steps / 10);
 }

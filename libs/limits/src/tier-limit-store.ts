@@ -25,6 +25,7 @@ import {
 import { levelsWithWindows } from './level-audit.ts';
 import { checkpointOf, createRestoredWindows } from './quota-checkpoint.ts';
 import { createScopes, type CompiledScope } from './scopes.ts';
+import { createTierAudit } from './tier-audit.ts';
 import { ASK, VERDICT, type Ask } from './tier-exchange.ts';
 import { TierLease } from './tier-lease.ts';
 import { TierLevel } from './tier-level.ts';
@@ -67,12 +68,14 @@ export function createTierLimitStore(authority: Authority, options: TierOptions)
   const restored = createRestoredWindows();
   const link = createAuthorityLink(authority, options);
   const stats = { local: 0, remote: 0 };
-  const { states, compile } = createScopes<TenantLevel>({
+  const { states, find, compile } = createScopes<TenantLevel>({
     create: (level, id, tenantId) => new TierLevel(level, id, link.tenant(tenantId)),
     now: link.serverNow,
     monotonic: () => clock.monotonic(),
     pending: restored.take,
   });
+
+  const audits = createTierAudit(authority, link.serverNow);
 
   const viewAt = (levels: readonly TenantLevel[], monotonicMs: number): LimitsView =>
     viewOf(levels, link.serverNow(), monotonicMs);
@@ -343,7 +346,6 @@ export function createTierLimitStore(authority: Authority, options: TierOptions)
     replay({ scope, atMs, usage, costNanoUsd, origin, counted = 'new' }) {
       const compiled = compile(scope);
       const [input, output] = [inputTokens(usage), outputTokens(usage)];
-      const usedAtMs = clock.monotonic() - Math.max(0, clock.now() - atMs);
       const asked = counted !== 'new' && origin !== undefined;
       if (asked) {
         tenantOf(compiled, scope.tenantId).replay({
@@ -352,7 +354,7 @@ export function createTierLimitStore(authority: Authority, options: TierOptions)
           input,
           output,
           cost: costNanoUsd,
-          usedAtMs,
+          usedAtMs: atMs,
           saved: counted === 'saved',
         });
         // The next report says that all of this epoch is in it. Replays are given in one turn, so no report goes
@@ -366,16 +368,26 @@ export function createTierLimitStore(authority: Authority, options: TierOptions)
         for (const window of level.windows) {
           const units = meterUnits(window.meter, input, output, costNanoUsd);
           const loan = window.loan as WindowLoan;
-          if (!asked) loan.use(units, usedAtMs);
+          if (!asked) loan.use(units, atMs, window.counter.stepStart(atMs));
           if (level.share) loan.free -= units;
-          window.counter.addAt(units, link.serverNow() - (clock.monotonic() - usedAtMs), link.serverNow());
+          window.counter.addAt(units, atMs, link.serverNow());
         }
       }
     },
-    unfounded: () => [],
+    unfounded(scope) {
+      if (link.starting !== undefined) return link.starting.then(() => store.unfounded(scope));
+      const compiled = compile(scope);
+      return audits.unfounded(compiled.levels, tenantOf(compiled, scope.tenantId));
+    },
     levelsWithWindows: () => levelsWithWindows(states()),
-    audit: () => [],
-    amend: () => [],
+    audit: (levels) => audits.audit(levels.flatMap((ref) => find(ref) ?? [])),
+    amend: (amendments) =>
+      audits.amend(
+        amendments.flatMap((amendment) => {
+          const level = find(amendment);
+          return level === undefined ? [] : [[amendment, level] as const];
+        }),
+      ),
     quiet: link.quiet,
     close: () => link.close(),
   };

@@ -19,6 +19,11 @@ export interface TierOptions {
   readonly reconnectJitterMs?: number;
   readonly timers?: Timers;
   readonly random?: () => number;
+  /**
+   * What the authority holds of this tenant is broken, first of its kind: this tenant goes on with its local share, the
+   * others as before.
+   */
+  readonly onTenantFault?: (tenantId: string, error: Error) => void;
   /** The state changed; the error is why it became `degraded`. */
   readonly onStatus?: (status: LimitStoreStatus, error?: unknown) => void;
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '@sluice/contracts';
+import { TenantFault } from './tenant-fault.ts';
 import { addUncounted, levelsOf, type CountedOfLevel, type ReplayedCall } from './replayed-calls.ts';
 import type { SettledTrack } from './settled-track.ts';
 import { book, readHead, readLevel, writeExchange, type Judged } from './tier-exchange.ts';
@@ -7,6 +8,9 @@ import { windowName, type TierLevel } from './tier-level.ts';
 /** Requests and levels that one exchange carries at most. */
 const MAX_REQUESTS = 64;
 const MAX_LEVELS = 64;
+/** A tenant whose part of the authority is broken is tried again after so long, milliseconds. */
+const FIRST_RETRY_MS = 1_000;
+const LAST_RETRY_MS = 30_000;
 
 /**
  * A request that waits for the authority. Called back once: with its verdict, or `lost` when the authority cannot
@@ -44,6 +48,8 @@ export interface TierTenantDeps {
   heardServerTime(serverNowMs: number): void;
   /** The authority could not be asked. */
   lost(error: unknown): void;
+  /** The authority was asked, and what it holds of this tenant is broken. */
+  broken(tenantId: string, error: TenantFault): void;
 }
 
 /**
@@ -60,6 +66,9 @@ export class TierTenant {
   heardAtMs = -Infinity;
   /** When the last answer came; what it told is true for then. */
   answeredAtMs = -Infinity;
+  /** When a tenant whose part of the authority is broken is tried again, and the wait before; `clock.monotonic()`. */
+  retryAtMs = Infinity;
+  #retryAfterMs = 0;
   /** How often the authority was lost: it may have lost its data with it. */
   losses = 0;
   /** Exchanges that were begun. */
@@ -167,9 +176,7 @@ export class TierTenant {
       try {
         await this.#addReplayed();
       } catch (error) {
-        for (const level of levels) level.dirty = true;
-        this.#deps.lost(error);
-        for (const request of asked) request.decided('lost');
+        this.#failed(error, levels, asked);
         return;
       }
     }
@@ -191,11 +198,11 @@ export class TierTenant {
     try {
       numbers = await this.#ask(send, levels, asked.length > 0, report);
     } catch (error) {
-      for (const level of levels) level.dirty = true;
-      this.#deps.lost(error);
-      for (const request of asked) request.decided('lost');
+      this.#failed(error, levels, asked);
       return;
     }
+    this.#retryAfterMs = 0;
+    this.retryAtMs = Infinity;
     const nowMs = clock.monotonic();
     const { serverNowMs, known, verdicts, at } = readHead(numbers);
     this.#deps.heardServerTime(serverNowMs);
@@ -207,6 +214,22 @@ export class TierTenant {
     for (const level of levels) from = readLevel(level, numbers, from, number, serverNowMs, nowMs);
     if (!known) for (const level of this.active) if (!levels.includes(level) && level.holds) level.dirty = true;
     asked.forEach((request, i) => request.decided(verdicts[i] ?? 'lost'));
+  }
+
+  /** A fault of the link is everybody's; one of what is kept of this tenant is its own. */
+  #failed(error: unknown, levels: readonly TierLevel[], asked: readonly Waiting[]): void {
+    for (const level of levels) level.dirty = true;
+    if (error instanceof TenantFault) this.degrade(error);
+    else this.#deps.lost(error);
+    for (const request of asked) request.decided('lost');
+  }
+
+  /** Goes on with the local share, and is tried again after a wait that doubles. */
+  degrade(error: TenantFault): void {
+    if (this.#retryAfterMs === 0) this.#deps.broken(this.id, error);
+    this.#retryAfterMs = Math.min(LAST_RETRY_MS, Math.max(FIRST_RETRY_MS, 2 * this.#retryAfterMs));
+    this.retryAtMs = this.#deps.clock.monotonic() + this.#retryAfterMs;
+    this.abandon();
   }
 
   async #addReplayed(): Promise<void> {
@@ -237,6 +260,6 @@ export class TierTenant {
       // Its time is in no calendar period that was told: make them for the time that it has.
       serverNowMs = Number(words[1]);
     }
-    throw new Error('the calendar periods of a quota window do not hold the time of the limit store');
+    throw new TenantFault('the calendar periods of a quota window do not hold the time of the limit store');
   }
 }

@@ -2,8 +2,17 @@ import { createHash, randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import type * as Ioredis from 'ioredis';
 import type { Authority } from './authority.ts';
+import { TenantFault } from './tenant-fault.ts';
 import { createTierLimitStore, type TierLimitStore, type TierOptions } from './tier-limit-store.ts';
-import { ADMIT_SCRIPT, COUNTED_SCRIPT, REGISTER_SCRIPT, SETTLE_SCRIPT, TOUCH_SCRIPT } from './valkey-scripts.ts';
+import {
+  ADMIT_SCRIPT,
+  AMEND_SCRIPT,
+  AUDIT_SCRIPT,
+  COUNTED_SCRIPT,
+  REGISTER_SCRIPT,
+  SETTLE_SCRIPT,
+  TOUCH_SCRIPT,
+} from './valkey-scripts.ts';
 
 export interface ValkeyLimitStoreOptions extends TierOptions {
   /**
@@ -40,10 +49,21 @@ const SCRIPTS = {
   touch: script(TOUCH_SCRIPT),
   register: script(REGISTER_SCRIPT),
   counted: script(COUNTED_SCRIPT),
+  audit: script(AUDIT_SCRIPT),
+  amend: script(AMEND_SCRIPT),
 };
 
 /** Loaded on first use: 8 MB of memory that a gateway with limits of its own has no need of. */
 const loadIoredis = (): typeof Ioredis => createRequire(import.meta.url)('ioredis') as typeof Ioredis;
+
+/** How a server answers where a script met a value that is not what it should be; the words of Redis 7 and Valkey 8. */
+const BROKEN_KEYS = /^(WRONGTYPE|ERR (user_script|Error running script|hash value is not|value is not)|user_script)/;
+
+function pairsOf(flat: readonly string[]): [string, string][] {
+  const pairs: [string, string][] = [];
+  for (let i = 0; i + 1 < flat.length; i += 2) pairs.push([flat[i] as string, flat[i + 1] as string]);
+  return pairs;
+}
 
 const FIRST_RETRY_MS = 50;
 const LONGEST_RETRY_MS = 3_000;
@@ -106,18 +126,27 @@ export function connectAuthority({
       return client.eval(source, keys.length, ...keys, ...args);
     }
   };
+  /** The same on the keys of one tenant: a script that breaks on them says nothing about the link. */
+  const runOf = async (...args: Parameters<typeof run>): Promise<unknown> => {
+    try {
+      return await run(...args);
+    } catch (error) {
+      if (error instanceof Error && BROKEN_KEYS.test(error.message)) throw new TenantFault(error.message);
+      throw error;
+    }
+  };
   const now = (): string => (serverTime === undefined ? '' : String(serverTime()));
 
   return {
     async exchange(which, tenantId, levelKeys, definitions, report) {
       const of = `${prefix}{${tenantId}}:`;
       const keys = [`${of}gws`, `${of}a:${self}`, ...levelKeys.map((key) => of + key)];
-      return String(await run(SCRIPTS[which], keys, [now(), self, livenessMs, definitions, report, gatewayId]));
+      return String(await runOf(SCRIPTS[which], keys, [now(), self, livenessMs, definitions, report, gatewayId]));
     },
     async counted(tenantId, levels) {
       const of = `${prefix}{${tenantId}}:`;
       const keys = [`${of}c:${gatewayId}`, ...levels.map(({ key }) => of + key)];
-      const answers = await run(SCRIPTS.counted, keys, [
+      const answers = await runOf(SCRIPTS.counted, keys, [
         self,
         ...levels.map(({ windows }) => JSON.stringify(windows)),
         life,
@@ -128,8 +157,36 @@ export function connectAuthority({
         known: [...String(answers[2 * i + 1] ?? '')].map((flag) => flag === '1'),
       }));
     },
+    async audit(tenantId, levels) {
+      const of = `${prefix}{${tenantId}}:`;
+      const keys = [`${of}cs`, ...levels.map(({ key }) => of + key)];
+      const answers = (await runOf(
+        SCRIPTS.audit,
+        keys,
+        levels.map(({ windows }) => JSON.stringify(windows)),
+      )) as [string, string[], string[][]][];
+      return answers.map(([amended, statements, windows]) => ({
+        amended: Number(amended),
+        statements: pairsOf(statements),
+        windows: windows.map((steps) =>
+          pairsOf(steps)
+            .map(([start, used]): [number, number] => [Number(start), Number(used)])
+            .toSorted(([a], [b]) => a - b),
+        ),
+      }));
+    },
+    async amend(tenantId, key, { amended, windows }) {
+      const args = windows.flatMap(({ quota, meter, cut, founded, deltas }) => [
+        `${quota}:${meter}`,
+        cut,
+        founded ? 1 : 0,
+        deltas.length,
+        ...deltas.flat(),
+      ]);
+      return (await runOf(SCRIPTS.amend, [`${prefix}{${tenantId}}:${key}`], [amended, ...args])) === 1;
+    },
     touch: async (tenantId) =>
-      (await run(SCRIPTS.touch, [`${prefix}{${tenantId}}:gws`], [now(), self, livenessMs])) === 1,
+      (await runOf(SCRIPTS.touch, [`${prefix}{${tenantId}}:gws`], [now(), self, livenessMs])) === 1,
     register: async (alive) =>
       Math.max(1, Number(await run(SCRIPTS.register, [`${prefix}gateways`], [now(), self, alive ? livenessMs : 0]))),
     get ready() {

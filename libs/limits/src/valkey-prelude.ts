@@ -73,10 +73,10 @@ end
 
 local levels = {}
 for i, def in ipairs(defs) do
-  local names = { 'r', 'rc', 'rr', 't', 'tc', 'tr', 'a', 's', 'q', 'p' }
+  local names = { 'r', 'rc', 'rr', 't', 'tc', 'tr', 'a', 's', 'q', 'p', 'W' }
   local mine = { 'n', def.k .. '|s', def.k .. '|q' }
   for _, w in ipairs(def.w) do
-    for _, field in ipairs({ 'u|', 'v|', 'e|', 'g|', 'o|' }) do names[#names + 1] = field .. w.n end
+    for _, field in ipairs({ 'u|', 'v|', 'e|', 'g|', 'o|', 'f|' }) do names[#names + 1] = field .. w.n end
     mine[#mine + 1] = def.k .. '|v|' .. w.n
   end
   local h = redis.call('HMGET', KEYS[2 + i], unpack(names))
@@ -89,21 +89,25 @@ for i, def in ipairs(defs) do
   if def.t then l.t = bucket(number(4), number(5), number(6), at, def.t) end
   l.a = math.max(at, now)
   for j, w in ipairs(def.w) do
-    local f = 10 + (j - 1) * 5
+    local f = 11 + (j - 1) * 6
     local c = { def = w, key = l.key .. '|' .. w.n, u = number(f + 1) or 0, v = number(f + 2) or 0, e = number(f + 3) or 0, o = number(f + 5),
       h = tonumber(held[3 + j] or '0'), new = not h[f + 4] }
-    if now >= c.e or h[f + 4] ~= w.g then
+    -- Its past is known if it was so for this cut, and it has been in force since.
+    c.f = h[f + 6] == w.g and string.find(h[11] or '', ',' .. w.n .. ',', 1, true) ~= nil
+    local _, stop = stepOf(w, now)
+    if stop ~= c.e or h[f + 4] ~= w.g then
       c.u, c.o = 0, nil
       local steps = redis.call('HGETALL', c.key)
       for k = 1, #steps, 2 do
         local start, used = tonumber(steps[k]), tonumber(steps[k + 1])
-        if forgottenAt(w, start) <= now then redis.call('HDEL', c.key, steps[k])
-        else
+        local gone = forgottenAt(w, start)
+        -- Kept a while, for a clock that steps over the end of a period and back; what lies ahead does not count yet.
+        if gone + 7200000 <= now then redis.call('HDEL', c.key, steps[k])
+        elseif gone > now and start <= now then
           c.u = c.u + used
           if not c.o or start < c.o then c.o = start end
         end
       end
-      local _, stop = stepOf(w, now)
       c.e = stop
     end
     l.w[j] = c
@@ -114,6 +118,7 @@ end
 local function addToStep(c, start, used)
   redis.call('HINCRBY', c.key, int(start), int(used))
   redis.call('PEXPIRE', c.key, ttl)
+  if start > now then return end
   c.u = c.u + used
   if not c.o or start < c.o then c.o = start end
 end
@@ -127,12 +132,13 @@ for i, l in ipairs(levels) do
   for j, c in ipairs(l.w) do
     local dw = d.w[j]
     c.v, c.h = c.v + dw.h - c.h, dw.h
+    if dw.f == 0 then c.f = false end
     -- What gateways remember counts only where nothing is known: a new server, or one that lost its data.
     for k = 1, c.new and #dw.b or 0, 2 do
       if forgottenAt(c.def, dw.b[k]) > now then addToStep(c, dw.b[k], dw.b[k + 1]) end
     end
     for k = 1, #dw.u, 3 do
-      local start = stepOf(c.def, now - dw.u[k + 1])
+      local start = stepOf(c.def, dw.u[k + 1])
       if dw.u[k + 2] > last and start and forgottenAt(c.def, start) > now then addToStep(c, start, dw.u[k]) end
     end
   end

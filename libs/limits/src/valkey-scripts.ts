@@ -9,7 +9,8 @@ import { PRELUDE } from './valkey-prelude.ts';
  * | `…{tenant}:gws` | gateway → until when it is taken for alive |
  * | `…{tenant}:a:<gateway>` | `n` the last exchange; `<level>|<field>` what the gateway holds of that field |
  * | `…{tenant}:c:<gateway id>` | level → which records of that gateway's outbox are in the counters; outlives the gateway's process. `!` the process that asked for it last, `!b` which of the gateway's lives that is: what an earlier one reports or asks late is refused |
- * | `…{tenant}:<level>` | `r`, `t` buckets with size and rate they were left with, `a` their time; `s`, `q` calls in flight and queued; per window `u` used, `v` reserved, `e` end of the step, `o` start of the oldest step, `g` its cut; `p` time of the last refusal |
+ * | `…{tenant}:cs` | the gateways that have such a key |
+ * | `…{tenant}:<level>` | `r`, `t` buckets with size and rate they were left with, `a` their time; `s`, `q` calls in flight and queued; per window `u` used, `v` reserved, `e` end of the step, `o` start of the oldest step, `g` its cut, `f` the cut for which its past is known; `W` the windows in force; `p` time of the last refusal; `x` how often it was amended |
  * | `…{tenant}:<level>|<window>` | start of a step → use in it |
  *
  * Numbers are doubles; they are written with 17 digits so that none is lost. Keys of dead gateways and steps are
@@ -93,6 +94,7 @@ redis.call('HSET', KEYS[2], 'n', int(dyn.n))
 redis.call('PEXPIRE', KEYS[2], ttl)
 for i, l in ipairs(levels) do
   if dyn.C ~= '' then redis.call('HSET', settled, l.def.k, dyn.C) end
+  local inForce = ','
   local d, r, t, s = dyn.L[i], 0, 0, 0
   local scarce = now - l.p < 1000
   if not scarce then
@@ -131,16 +133,19 @@ for i, l in ipairs(levels) do
   out[#out + 1] = int(s)
   for j, c in ipairs(l.w) do
     local want, n = d.w[j].w, 0
-    if want > 0 and c.def.l >= 0 and not scarce and c.def.l - c.u - c.v >= 50 * gateways * want then
+    if want > 0 and c.f and c.def.l >= 0 and not scarce and c.def.l - c.u - c.v >= 50 * gateways * want then
       n = want
       c.v, c.h = c.v + n, c.h + n
     end
     put('u|' .. c.def.n, str(c.u)) put('v|' .. c.def.n, str(c.v)) put('e|' .. c.def.n, str(c.e)) put('g|' .. c.def.n, c.def.g)
     if c.o then put('o|' .. c.def.n, str(c.o)) else redis.call('HDEL', l.key, 'o|' .. c.def.n) end
+    if c.f then put('f|' .. c.def.n, c.def.g) else redis.call('HDEL', l.key, 'f|' .. c.def.n) end
+    inForce = inForce .. c.def.n .. ','
     hold('|v|' .. c.def.n, c.h)
     out[#out + 1] = str(c.u)
     out[#out + 1] = str(c.v)
     out[#out + 1] = str(n)
+    out[#out + 1] = c.f and '1' or '0'
     if full then
       local steps = redis.call('HGETALL', c.key)
       out[#out + 1] = int(#steps)
@@ -149,10 +154,15 @@ for i, l in ipairs(levels) do
       out[#out + 1] = '-1'
     end
   end
+  put('W', inForce)
   redis.call('HSET', l.key, unpack(fields))
   redis.call('PEXPIRE', l.key, ttl)
 end
-if dyn.C ~= '' then redis.call('PEXPIRE', settled, ttl) end
+if dyn.C ~= '' then
+  redis.call('PEXPIRE', settled, ttl)
+  redis.call('SADD', base .. 'cs', ARGV[6])
+  redis.call('PEXPIRE', base .. 'cs', ttl)
+end
 return table.concat(out, ' ')
 `;
 
@@ -184,6 +194,56 @@ for i = 2, #KEYS do
   out[#out + 1] = known
 end
 return out
+`;
+
+/**
+ * For each level, in one moment: how often it was amended, gateways and their statements in turn, and for each window
+ * named its steps. Keys: the set of gateways, then the levels; arguments: the names of each level's windows.
+ */
+export const AUDIT_SCRIPT = `
+local base = string.match(KEYS[1], '^(.*})') .. ':'
+local gateways = redis.call('SMEMBERS', KEYS[1])
+local out = {}
+for i = 2, #KEYS do
+  local statements, windows = {}, {}
+  for _, gateway in ipairs(gateways) do
+    local statement = redis.call('HGET', base .. 'c:' .. gateway, string.sub(KEYS[i], #base + 1))
+    if statement then
+      statements[#statements + 1] = gateway
+      statements[#statements + 1] = statement
+    end
+  end
+  for j, name in ipairs(cjson.decode(ARGV[i - 1])) do windows[j] = redis.call('HGETALL', KEYS[i] .. '|' .. name) end
+  out[#out + 1] = { redis.call('HGET', KEYS[i], 'x') or '0', statements, windows }
+end
+return out
+`;
+
+/**
+ * Adds to the steps of one level's windows what an audit found, unless it was amended since: 1, else 0. A window that is
+ * cut otherwise by now is left out. Arguments: how often it was amended, and per window its name, cut, whether its past
+ * is known, how many steps follow, and start and units of each.
+ */
+export const AMEND_SCRIPT = `
+if (redis.call('HGET', KEYS[1], 'x') or '0') ~= ARGV[1] then return 0 end
+local i = 2
+while ARGV[i] do
+  local name, cut, founded, count = ARGV[i], ARGV[i + 1], ARGV[i + 2], tonumber(ARGV[i + 3])
+  i = i + 4
+  if redis.call('HGET', KEYS[1], 'g|' .. name) == cut then
+    local steps = KEYS[1] .. '|' .. name
+    for k = i, i + 2 * count - 2, 2 do
+      if redis.call('HINCRBY', steps, ARGV[k], ARGV[k + 1]) == 0 then redis.call('HDEL', steps, ARGV[k]) end
+    end
+    redis.call('PEXPIRE', steps, 3888000000)
+    redis.call('HSET', KEYS[1], 'e|' .. name, '0')
+    if founded == '1' then redis.call('HSET', KEYS[1], 'f|' .. name, cut) end
+  end
+  i = i + 2 * count
+end
+redis.call('HINCRBY', KEYS[1], 'x', 1)
+redis.call('PEXPIRE', KEYS[1], 3888000000)
+return 1
 `;
 
 /** Keeps what a gateway holds of one tenant for another while; 0 when that was given up for dead. */

@@ -103,6 +103,18 @@ async function leaseOf(store: TierLimitStore, scope: LimitScope, input = 1): Pro
   return result.lease;
 }
 
+/** Says that nothing was used before the windows of the scope were made, as the ledger does. */
+async function settlePast(store: TierLimitStore, scope: LimitScope): Promise<void> {
+  const audited = await store.audit(await store.unfounded(scope));
+  await store.amend(
+    audited.map(({ windows, ...level }) => ({
+      ...level,
+      windows: windows.map(({ quota, meter, cut }) => ({ quota, meter, cut, deltas: [], founded: true })),
+    })),
+  );
+  expect(await store.unfounded(scope)).toEqual([]);
+}
+
 /** Admits until refused and says how many were. */
 async function fill(store: TierLimitStore, scope: LimitScope, most: number, input = 1): Promise<number> {
   let count = 0;
@@ -231,6 +243,8 @@ describe('the local tier', () => {
       concurrency: { inFlight: 100, queued: 100 },
       quotas: hour(500_000_000),
     });
+    await settlePast(store, scope);
+    const before = store.stats.exchanges;
     const running: AdmissionLease[] = [];
     for (let i = 0; i < 1_200; i++) {
       clock.advance(25);
@@ -241,7 +255,7 @@ describe('the local tier', () => {
     const { local, remote, exchanges } = store.stats;
     expect(local + remote).toBe(1_200);
     expect(local / 1_200).toBeGreaterThanOrEqual(0.9);
-    expect(exchanges).toBeLessThan(600);
+    expect(exchanges - before).toBeLessThan(600);
   });
 
   it('borrows nothing by looking, so that each gateway shows what was used and nothing else', async () => {

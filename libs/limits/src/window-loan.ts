@@ -1,8 +1,9 @@
 /** Use that the authority may not have counted yet. */
 export interface PendingUse {
   units: number;
-  /** When it was used; `clock.monotonic()`. */
+  /** When it was used, epoch milliseconds, and the step of the window in which that is. */
   readonly atMs: number;
+  readonly stepMs: number;
   /** The exchange that carried it first; 0 while none has. */
   sentIn: number;
 }
@@ -23,6 +24,8 @@ export class WindowLoan {
   uses: PendingUse[] = [];
   /** Below this much free more is asked for in the background. */
   low = -Infinity;
+  /** The window came in force here after calls of its level had been counted without it; the authority is to hear so. */
+  late = false;
   /** Units that a call usually needs. */
   typical = 0;
   /** What the authority was last told that this gateway holds. */
@@ -33,28 +36,23 @@ export class WindowLoan {
    */
   rememberedSent = -1;
   rememberedHeard = -1;
-  /** Uses that are nearer than this to each other share an entry, milliseconds. */
-  mergeMs = 0;
 
-  use(units: number, atMs: number): void {
+  /** Uses in the same step share an entry. */
+  use(units: number, atMs: number, stepMs: number): void {
     if (units === 0) return;
     this.pending += units;
     const last = this.uses[this.uses.length - 1];
-    if (
-      last !== undefined &&
-      last.sentIn === 0 &&
-      (this.uses.length >= MAX_ENTRIES || (atMs >= last.atMs && atMs - last.atMs < this.mergeMs))
-    )
+    if (last !== undefined && last.sentIn === 0 && (this.uses.length >= MAX_ENTRIES || stepMs === last.stepMs))
       last.units += units;
-    else this.uses.push({ units, atMs, sentIn: 0 });
+    else this.uses.push({ units, atMs, stepMs, sentIn: 0 });
   }
 
-  /** Everything that is not confirmed, as units, age and exchange, for exchange `number`. */
-  report(number: number, nowMs: number): number[] {
+  /** Everything that is not confirmed, as units, time and exchange, for exchange `number`. */
+  report(number: number): number[] {
     const flat: number[] = [];
     for (const use of this.uses) {
       if (use.sentIn === 0) use.sentIn = number;
-      flat.push(use.units, Math.max(0, nowMs - use.atMs), use.sentIn);
+      flat.push(use.units, use.atMs, use.sentIn);
     }
     return flat;
   }

@@ -22,6 +22,11 @@ export function createLimits(
     gatewayId,
     life,
     clock,
+    onTenantFault: (tenant, error) =>
+      logger.error(
+        { tenant, reason: error.message },
+        "what the shared limit store holds of a tenant is broken; that tenant's calls are held to this gateway's share",
+      ),
     onStatus(status, error) {
       if (status.state === 'connected') logger.info({}, 'limits are shared with the other gateways');
       else
