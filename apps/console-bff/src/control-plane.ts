@@ -1,4 +1,5 @@
 import {
+  OwnInvitationsView,
   OwnSessions,
   PersonSessionResponse,
   PRINCIPAL_HEADER,
@@ -7,6 +8,7 @@ import {
   type ChangePasswordRequest,
   type Clock,
   type OpenedSession,
+  type TakeOwnInvitationRequest,
   type Principal,
 } from '@sluice/contracts';
 import { ProblemError, signPrincipal, type FieldFault } from '@sluice/service-kit';
@@ -73,6 +75,12 @@ export interface ControlPlane {
   changePassword(principal: Principal, request: ChangePasswordRequest): Promise<void>;
   /** Throws 401 for an invitation that is not valid or a wrong password, 429 for a caller who would wait too long. */
   acceptInvitation(request: AcceptInvitationRequest, from: From): Promise<void>;
+  /** A person's own open invitations. */
+  invitationsOf(principal: Principal): Promise<OwnInvitationsView>;
+  /** False when the person has no such invitation. Throws 400 for a wrong secret. */
+  takeInvitation(principal: Principal, id: string, request: TakeOwnInvitationRequest): Promise<boolean>;
+  /** False when the person has no such invitation. */
+  declineInvitation(principal: Principal, id: string): Promise<boolean>;
   /** Undefined when the workspace, or the thing in it, is not there. */
   read<S extends z.ZodType>(
     schema: S,
@@ -99,6 +107,8 @@ const Refusal = z.object({
   detail: z.string().optional(),
   errors: z.array(z.object({ path: z.string(), message: z.string() })).default([]),
 });
+/** The control plane may say more. */
+const OwnInvitation = OwnInvitationsView.shape.rows.element.strip();
 /** A test of a webhook waits for its receiver. */
 const SLOW_MS = 15_000;
 /** Wrong passwords are answered slowly, and a right one may wait for its turn. */
@@ -237,6 +247,28 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
       if (answer.status === 401)
         throw new ProblemError(401, 'The invitation is not valid, or the password is not that of the account');
       if (answer.status !== 204) throw refusal(answer);
+    },
+    async invitationsOf(principal) {
+      const answer = await call('/internal/people/invitations', { headers: signed(principal) });
+      if (answer.status !== 200) throw refusal(answer);
+      return parse(z.object({ rows: z.array(OwnInvitation) }), answer.text);
+    },
+    async takeInvitation(principal, id, request) {
+      const answer = await call(`/internal/people/invitations/${encodeURIComponent(id)}`, {
+        method: 'POST',
+        headers: { ...json, ...signed(principal) },
+        body: JSON.stringify(request),
+      });
+      if (answer.status !== 204 && answer.status !== 404) throw refusal(answer);
+      return answer.status === 204;
+    },
+    async declineInvitation(principal, id) {
+      const answer = await call(`/internal/people/invitations/${encodeURIComponent(id)}`, {
+        method: 'DELETE',
+        headers: signed(principal),
+      });
+      if (answer.status !== 204 && answer.status !== 404) throw refusal(answer);
+      return answer.status === 204;
     },
     async read(schema, scope, path, query = {}) {
       const search = new URLSearchParams(query).toString();

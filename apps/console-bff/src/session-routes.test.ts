@@ -1,6 +1,6 @@
 import { SESSION_TTL_MS } from './sessions.ts';
 import { ALLOWED_ORIGIN, startTestBff, TLS_ORIGIN, type TestBff } from './test-support/start-test-bff.ts';
-import { DEVICE, PASSWORD, SECRET_FIELD } from './test-support/fake-control-plane.ts';
+import { DEVICE, INVITATION, PASSWORD, SECRET_FIELD } from './test-support/fake-control-plane.ts';
 
 let bff: TestBff;
 beforeEach(async () => {
@@ -107,6 +107,35 @@ describe('who signs in', () => {
     expect(out.headers.getSetCookie().join()).not.toContain('sluice_device');
     await signIn({ ...PERSON, password: 'wrong' }, { cookie: `a=b; ${cookie.split(';', 1)[0]}` });
     expect(bff.upstream.signIns.at(-1)?.device).toBe(DEVICE);
+  });
+});
+
+describe('an invitation to another customer’s workspace', () => {
+  it('is listed for the person, taken with its code, and declined; nothing else of the answers is shown', async () => {
+    const token = await bff.signIn(PERSON.email);
+    const list = await (await bff.ask(token, 'get', '/api/invitations')).text();
+    expect(list).toContain('globex-prod');
+    expect(list).not.toContain(SECRET_FIELD);
+    const take = async (id: string, invitation: string) =>
+      (await bff.ask(token, 'post', `/api/invitations/${id}`, { invitation })).status;
+    expect(await take('inv_1', 'wrong'.repeat(5))).toBe(400);
+    expect(await take('inv_2', INVITATION)).toBe(404);
+    bff.upstream.roles = { 'acme-prod': 'viewer', 'globex-prod': 'viewer' };
+    expect(await take('inv_1', INVITATION)).toBe(204);
+    // In effect at once, not after the roles have been looked at again.
+    expect(await (await bff.ask(token, 'get', '/api/session')).json()).toMatchObject({
+      roles: { 'globex-prod': 'viewer' },
+    });
+    expect(bff.upstream.lastPrincipal).toMatchObject({ email: PERSON.email });
+    expect((await bff.ask(token, 'delete', '/api/invitations/inv_1')).status).toBe(204);
+    for (const [method, path] of [
+      ['get', '/api/invitations'],
+      ['post', '/api/invitations/inv_1'],
+      ['delete', '/api/invitations/inv_1'],
+    ] as const)
+      expect(
+        (await bff.ask(undefined, method, path, method === 'post' ? { invitation: INVITATION } : undefined)).status,
+      ).toBe(401);
   });
 });
 

@@ -2,9 +2,11 @@ import type { Express, Request } from 'express';
 import {
   AcceptInvitationRequest,
   ChangePasswordRequest,
+  OwnInvitationsView,
   SessionRequest,
   SessionsView,
   SessionView,
+  TakeOwnInvitationRequest,
 } from '@sluice/contracts';
 import { parseBody, ProblemError, type ApiRoute } from '@sluice/service-kit';
 import { z } from 'zod';
@@ -70,6 +72,28 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
     summary: 'Takes an invitation to a workspace',
     auth: 'none',
     body: AcceptInvitationRequest,
+    status: 204,
+  },
+  {
+    method: 'get',
+    path: '/api/invitations',
+    summary: 'The own invitations to workspaces that are open',
+    auth: 'session',
+    response: OwnInvitationsView,
+  },
+  {
+    method: 'post',
+    path: '/api/invitations/:invitationId',
+    summary: 'Takes an own invitation, by the code that came with it',
+    auth: 'session',
+    body: TakeOwnInvitationRequest,
+    status: 204,
+  },
+  {
+    method: 'delete',
+    path: '/api/invitations/:invitationId',
+    summary: 'Declines an own invitation',
+    auth: 'session',
     status: 204,
   },
 ];
@@ -150,6 +174,32 @@ export function addSessionRoutes(
 
   app.post('/api/invitations', async (req, res) => {
     await controlPlane.acceptInvitation(parseBody(AcceptInvitationRequest, req), fromOf(req));
+    res.status(204).end();
+  });
+
+  app.get('/api/invitations', async (req, res) => {
+    const { rows } = await controlPlane.invitationsOf((await sessionOf(req)).principal);
+    const shown = rows.map(({ invitation_id, workspace, role, expires_at }) => ({
+      invitation_id,
+      workspace,
+      role,
+      expires_at,
+    }));
+    res.json(OwnInvitationsView.parse({ rows: shown }));
+  });
+
+  app.post('/api/invitations/:invitationId', async (req, res) => {
+    const { principal } = await sessionOf(req);
+    const request = parseBody(TakeOwnInvitationRequest, req);
+    if (!(await controlPlane.takeInvitation(principal, req.params.invitationId, request))) throw notFound();
+    // The next call asks for the roles anew.
+    sessions.forget(principal.userId);
+    res.status(204).end();
+  });
+
+  app.delete('/api/invitations/:invitationId', async (req, res) => {
+    const { principal } = await sessionOf(req);
+    if (!(await controlPlane.declineInvitation(principal, req.params.invitationId))) throw notFound();
     res.status(204).end();
   });
 }

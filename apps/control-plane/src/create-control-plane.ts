@@ -213,6 +213,7 @@ export async function createControlPlane(
     passwordCost: settings.operator.cost,
     operatorAccounts: ports.operatorAccounts,
     personAccounts: ports.personAccounts,
+    members: ports.tenant.members,
     reports,
     peopleOf: async (slug) =>
       (await ports.personAccounts.list({ after: undefined, limit: 101, workspace: slug })).map(({ email }) => email),

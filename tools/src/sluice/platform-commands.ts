@@ -73,6 +73,11 @@ export const PLATFORM_COMMANDS: Readonly<Record<string, Command>> = {
         print(
           `Applied: ${renderCounts(applied.changes).replaceAll(' to create', ' created').replaceAll(' to change', ' changed').replaceAll(' to remove', ' removed')}; the configuration is at version ${applied.version}.`,
         );
+      if (!flags.json)
+        for (const { email, workspace, role, invitation, expires_at } of applied.invitations)
+          print(
+            `${email} becomes ${role} of ${workspace} once the owner of the account takes this invitation, until ${expires_at}: ${invitation}`,
+          );
       return 0;
     },
   },

@@ -10,6 +10,7 @@ export const PASSWORD = 'correct horse';
 /** An invitation that is valid, and an `If-Match` that is not any more. */
 export const INVITATION = 'i'.repeat(43);
 export const STALE = '"6"';
+const INSTANT = '2027-01-22T08:00:00.000Z';
 
 /** The proof that every sign-in gives. */
 export const DEVICE = 'abc123.proof-of-the-device.signed';
@@ -81,7 +82,7 @@ export async function startFakeControlPlane(clock: Pick<Clock, 'now'>): Promise<
         },
       };
     }
-    if (req.url === '/internal/people/invitations')
+    if (req.url === '/internal/people/invitations' && req.method === 'POST')
       return { status: (JSON.parse(body) as { invitation: string }).invitation === INVITATION ? 204 : 401 };
     if (req.url === '/internal/people/sessions' && req.method === 'POST') {
       const opened = JSON.parse(body) as OpenedSession;
@@ -117,6 +118,19 @@ export async function startFakeControlPlane(clock: Pick<Clock, 'now'>): Promise<
         status: 200,
         body: { rows: [...sessions.values()].filter(({ session }) => session.user_id === userId).toReversed() },
       };
+    if (req.url === '/internal/people/invitations')
+      return {
+        status: 200,
+        body: poison({
+          rows: [{ invitation_id: 'inv_1', workspace: 'globex-prod', role: 'viewer', expires_at: INSTANT }],
+        }),
+      };
+    if (req.url?.startsWith('/internal/people/invitations/') === true) {
+      if (!req.url.endsWith('/inv_1')) return { status: 404 };
+      if (req.method === 'DELETE' || (JSON.parse(body) as { invitation: string }).invitation === INVITATION)
+        return { status: 204 };
+      return { status: 400, body: poison({ errors: [{ path: 'invitation', message: 'is not the code' }] }) };
+    }
     if (req.url === '/internal/people/password') {
       const { old_password } = JSON.parse(body) as { old_password: string };
       if (old_password !== PASSWORD)

@@ -5,6 +5,7 @@ import { Confirm } from '../parts/confirm.tsx';
 import { Instant } from '../parts/instant.tsx';
 import { Loaded } from '../parts/load-state.tsx';
 import { PageHead, Panel } from '../parts/page.tsx';
+import { Invitations } from './invitations.tsx';
 import { PasswordForm } from './password-form.tsx';
 import { programInWords } from './program-in-words.ts';
 
@@ -73,6 +74,7 @@ export function Account() {
           )}
         </Loaded>
       </Panel>
+      <Invitations />
       <PasswordForm />
     </>
   );

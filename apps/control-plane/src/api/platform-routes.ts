@@ -9,12 +9,13 @@ import {
 import { ProblemError, type SecretBox } from '@sluice/service-kit';
 import type { Clock } from '@sluice/contracts';
 import type { PersonAccountStore } from '../accounts/account-store.ts';
-import { applyPeople, everybody, planPeople, type PeoplePlan } from '../config/apply-people.ts';
+import { applyPeople, everybody, everybodyInvited, planPeople, type PeoplePlan } from '../config/apply-people.ts';
 import type { AuditInput } from '../config/config-repository.ts';
 import type { ConfigStore } from '../config/config-store.ts';
 import { exportPlatform } from '../config/export-platform.ts';
 import { planPlatform, type PlatformPlan } from '../config/plan-platform.ts';
 import { maskProvider } from '../config/provider-secrets.ts';
+import type { Members } from '../session/members.ts';
 import type { ScryptCost } from '../session/password.ts';
 import { actorOf } from './actor.ts';
 import { viewKey } from './key-routes.ts';
@@ -25,6 +26,7 @@ export interface PlatformRouteDeps {
   readonly clock: Pick<Clock, 'now'>;
   readonly secretBox?: SecretBox | undefined;
   readonly personAccounts: PersonAccountStore;
+  readonly members: Pick<Members, 'add' | 'openInvitations'>;
   readonly passwordCost?: ScryptCost | undefined;
 }
 
@@ -64,7 +66,12 @@ export function platformRoutes(deps: PlatformRouteDeps): Route[] {
       .map(({ id }) => id);
     const there = document.users === undefined && removed.length === 0 ? [] : await everybody(people);
     const persons =
-      document.users === undefined ? NO_PEOPLE : planPeople(document.users, there, after(before, config), prune);
+      document.users === undefined
+        ? NO_PEOPLE
+        : planPeople(document.users, there, after(before, config), {
+            prune,
+            invited: await everybodyInvited(deps.members),
+          });
     const faults = [...persons.faults, ...rolesLeft(removed, there, document, prune)];
     if (faults.length > 0) throw impossible(faults);
     return {
@@ -76,6 +83,7 @@ export function platformRoutes(deps: PlatformRouteDeps): Route[] {
         changes: [...config.shown, ...persons.shown],
         undeclared: [...config.undeclared, ...persons.undeclared],
         applied: false,
+        invitations: [],
       },
     };
   }
@@ -121,8 +129,13 @@ export function platformRoutes(deps: PlatformRouteDeps): Route[] {
             audit: (before) => config.changes.map((change) => record(actor, before, change)),
           });
         }
-        await applyPeople(people, persons, actor, deps.passwordCost);
-        return { ...diff, version: store.version, applied: true };
+        const { members, passwordCost } = deps;
+        const invitations = await applyPeople(
+          { people, members, config: store.snapshot(), passwordCost },
+          persons,
+          actor,
+        );
+        return { ...diff, version: store.version, applied: true, invitations };
       },
     }),
   ];

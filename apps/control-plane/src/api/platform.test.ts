@@ -246,3 +246,60 @@ describe('bodies', () => {
     ).toBe(200);
   });
 });
+
+describe('a person who is declared in another tenant', () => {
+  const ADA = 'ada@acme.test';
+  const rolesNow = async () => (await exported()).users?.find(({ email }) => email === ADA)?.roles;
+  const declare = (roles: Record<string, string>, more: object = {}) =>
+    post('apply', { users: [{ email: ADA, roles, ...more }] });
+  /** What the operator has to hand over. */
+  const offers = ({ body }: Answer) =>
+    (body as unknown as { invitations: { workspace: string; invitation: string }[] }).invitations;
+
+  beforeEach(async () => {
+    const workspace = (slug: string, tenant: string, n: number) => ({
+      slug,
+      tenant,
+      uuid: `7b6b7f4e-8a55-4d4e-9d0b-0a3c1d2e3f5${n}`,
+    });
+    const workspaces = [workspace('acme-staging', 'acme', 1), workspace('initech-staging', 'initech', 2)];
+    expect((await post('apply', { workspaces })).status).toBe(200);
+    // Whoever declares an account with its password says who it belongs to: all of its roles hold, in any tenant.
+    await declare({ 'acme-prod': 'admin' }, { password: 'a long password' });
+    expect(await rolesNow()).toEqual({ 'acme-prod': 'admin' });
+  });
+
+  it('has no role there until the owner has taken the invitation, and is not invited twice', async () => {
+    const wanted = { 'acme-prod': 'viewer', 'initech-prod': 'admin', 'initech-staging': 'viewer' };
+    const applied = await declare(wanted);
+    expect([applied.status, await rolesNow()]).toEqual([200, { 'acme-prod': 'viewer' }]);
+    expect(offers(applied)).toMatchObject([
+      { workspace: 'initech-prod', invitation: `secret of ${ADA} for initech-prod` },
+      { workspace: 'initech-staging' },
+    ]);
+    const again = await declare(wanted);
+    expect([steps(again), offers(again)]).toEqual([[], []]);
+    expect(JSON.stringify(await exported())).not.toContain('secret of');
+  });
+
+  it('has a role in another workspace of a tenant of theirs at once', async () => {
+    await declare({ 'acme-prod': 'admin', 'acme-staging': 'viewer' });
+    expect(await rolesNow()).toEqual({ 'acme-prod': 'admin', 'acme-staging': 'viewer' });
+  });
+
+  it('has no role there by the operator API either, but with a new password, which says who the owner is', async () => {
+    const [user] = ((await (await test.call('GET', '/api/users?q=ada')).json()) as { rows: { id: string }[] }).rows;
+    const roles = { 'acme-prod': 'admin', 'initech-prod': 'admin' };
+    const put = async (body: object) => {
+      const res = await test.call('PUT', `/api/users/${user?.id}`, body, { 'if-match': '*' });
+      return (await res.json()) as { value: { roles: object }; invitations: { workspace: string }[] };
+    };
+    const offered = await put({ roles });
+    expect([offered.value.roles, offered.invitations.map(({ workspace }) => workspace)]).toEqual([
+      { 'acme-prod': 'admin' },
+      ['initech-prod'],
+    ]);
+    const reset = await put({ roles, password: 'a password of the owner' });
+    expect([reset.value.roles, reset.invitations]).toEqual([roles, []]);
+  });
+});

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { DeclaredUser, Role, Slug } from '@sluice/contracts';
+import { DeclaredUser, Role, RoleOffer, Slug } from '@sluice/contracts';
 import { ProblemError } from '@sluice/service-kit';
 import type { PersonAccount, PersonAccountStore } from '../accounts/account-store.ts';
 import type { ConfigStore } from '../config/config-store.ts';
 import { hashPassword, type ScryptCost } from '../session/password.ts';
+import { offerRoles, splitGrants } from '../session/grants.ts';
+import type { Members } from '../session/members.ts';
 import type { PersonSessions } from '../session/person-sessions.ts';
 import { requireVersion, staleAccount } from './account-version.ts';
 import { actorOf, param } from './actor.ts';
@@ -18,6 +20,7 @@ const UserView = z.object({
   version: z.int(),
   value: z.object({ email: z.string(), roles: z.record(Slug, Role) }),
 });
+const ChangedUserView = UserView.extend({ invitations: z.array(RoleOffer) });
 const NewUser = z.strictObject({
   email: DeclaredUser.shape.email,
   password: Password,
@@ -36,6 +39,7 @@ export interface UserRouteDeps {
   readonly store: ConfigStore;
   readonly personAccounts: PersonAccountStore;
   readonly personSessions: Pick<PersonSessions, 'endOf'>;
+  readonly members: Pick<Members, 'add' | 'openInvitations'>;
 }
 
 /** @throws ProblemError 400 for a role in a workspace that does not exist. */
@@ -50,7 +54,13 @@ export function requireWorkspaces(store: ConfigStore, roles: Readonly<Record<str
 }
 
 /** People who may use the tenant console, and their role in each workspace. */
-export function userRoutes({ store, personAccounts: people, personSessions, passwordCost }: UserRouteDeps): Route[] {
+export function userRoutes({
+  store,
+  personAccounts: people,
+  personSessions,
+  members,
+  passwordCost,
+}: UserRouteDeps): Route[] {
   const view = ({ id, version, email, roles }: PersonAccount) => ({ id, version, value: { email, roles } });
   const personOf = async (id: string): Promise<PersonAccount> => {
     const person = await people.find(id);
@@ -121,29 +131,35 @@ export function userRoutes({ store, personAccounts: people, personSessions, pass
       path: '/api/users/:id',
       auth: 'admin',
       tag: 'Users',
-      summary: "Change a person's roles, or give them a new password",
+      summary:
+        "Change a person's roles, or give them a new password; roles in tenants that are new to them are offered",
       precondition: 'required',
       body: UserChange,
-      response: UserView,
+      response: ChangedUserView,
       handler: async (call) => {
         const { roles, password } = call.body;
         requireWorkspaces(store, roles);
+        const config = store.snapshot();
         const old = await personOf(param(call, 'id'));
         const ifVersion = requireVersion(call, old.version);
         const passwordHash = password === undefined ? undefined : await hashPassword(password, passwordCost);
+        // Who gives the password as well says who the owner is.
+        const { active, offered } =
+          password === undefined ? splitGrants(old, roles, config) : { active: roles, offered: {} };
         const audit = {
           type: password === undefined ? 'user.changed' : 'user.password_changed',
           actor: actorOf(call),
           target: target(old.id),
           before: { roles: old.roles },
-          after: { roles },
+          after: { roles: active },
         };
-        const version = await people.update({ id: old.id, roles, passwordHash }, ifVersion, audit);
+        const version = await people.update({ id: old.id, roles: active, passwordHash }, ifVersion, audit);
         if (version === undefined) throw staleAccount(ifVersion, (await people.find(old.id))?.version);
         // Whoever knew the old password may be signed in by it.
         if (password !== undefined) await personSessions.endOf(old.id);
         call.res.set('etag', etagOf(version));
-        return view({ ...old, roles, version });
+        const invitations = await offerRoles(members, config, old.email, { offered, actor: audit.actor });
+        return { ...view({ ...old, roles: active, version }), invitations };
       },
     }),
     route({

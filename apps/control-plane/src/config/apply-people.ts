@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { ConfigSnapshot, DeclaredUser, PlatformChange } from '@sluice/contracts';
+import type { ConfigSnapshot, DeclaredUser, InvitationView, PlatformChange, RoleOffer } from '@sluice/contracts';
 import { ProblemError, type FieldFault } from '@sluice/service-kit';
 import type { PersonAccount, PersonAccountStore } from '../accounts/account-store.ts';
+import { offerRoles, splitGrants, type Grants } from '../session/grants.ts';
+import type { Members } from '../session/members.ts';
 import { hashPassword, type ScryptCost } from '../session/password.ts';
 import type { AuditInput } from './config-repository.ts';
 import { diffValues } from './diff-rows.ts';
@@ -10,8 +12,15 @@ import { diffValues } from './diff-rows.ts';
 /** What is to become of one person. */
 type Step =
   | { readonly action: 'create'; readonly user: DeclaredUser & { readonly password: string } }
-  | { readonly action: 'update'; readonly user: DeclaredUser; readonly old: PersonAccount }
+  | { readonly action: 'update'; readonly user: DeclaredUser; readonly old: PersonAccount; readonly grants: Grants }
   | { readonly action: 'delete'; readonly old: PersonAccount };
+
+export interface ApplyPeopleDeps {
+  readonly people: PersonAccountStore;
+  readonly members: Pick<Members, 'add'>;
+  readonly config: Pick<ConfigSnapshot, 'workspaces'>;
+  readonly passwordCost?: ScryptCost | undefined;
+}
 
 export interface PeoplePlan {
   readonly steps: readonly Step[];
@@ -30,12 +39,12 @@ export async function everybody(people: PersonAccountStore): Promise<PersonAccou
   }
 }
 
-/** What declared people change. `config` is the one that they will live in. */
+/** What declared people change. `config` is the one that they will live in; who is invited already is not again. */
 export function planPeople(
   declared: readonly DeclaredUser[],
   there: readonly PersonAccount[],
   config: Pick<ConfigSnapshot, 'workspaces'>,
-  prune: boolean,
+  { prune, invited }: { prune: boolean; invited: readonly InvitationView[] },
 ): PeoplePlan {
   const steps: Step[] = [];
   const shown: PlatformChange[] = [];
@@ -52,8 +61,11 @@ export function planPeople(
     }
     const old = byEmail.get(email);
     if (old !== undefined) {
-      if (isDeepStrictEqual({ ...old.roles }, user.roles)) return;
-      steps.push({ action: 'update', user, old });
+      const grants = splitGrants(old, user.roles, config);
+      for (const { workspace, role } of invited.filter((one) => one.email === email))
+        if (grants.offered[workspace] === role) delete grants.offered[workspace];
+      if (isDeepStrictEqual({ ...old.roles }, grants.active) && Object.keys(grants.offered).length === 0) return;
+      steps.push({ action: 'update', user, old, grants });
       shown.push({
         table: 'users',
         id: email,
@@ -82,13 +94,23 @@ export function planPeople(
   };
 }
 
-/** Takes the steps one by one. @throws ProblemError 412 when somebody else has changed a person meanwhile. */
+/** Everybody who is invited and has not come yet. */
+export async function everybodyInvited(members: Pick<Members, 'openInvitations'>): Promise<InvitationView[]> {
+  const all: InvitationView[] = [];
+  for (let after: string | undefined; ; after = all.at(-1)?.id) {
+    const page = await members.openInvitations({ after, limit: 1000 });
+    all.push(...page);
+    if (page.length < 1000) return all;
+  }
+}
+
+/** Takes the steps one by one; the roles that were offered. @throws ProblemError 412 when somebody else has changed a person meanwhile. */
 export async function applyPeople(
-  people: PersonAccountStore,
+  { people, members, config, passwordCost }: ApplyPeopleDeps,
   plan: PeoplePlan,
   actor: AuditInput['actor'],
-  passwordCost?: ScryptCost,
-): Promise<void> {
+): Promise<RoleOffer[]> {
+  const offers: RoleOffer[] = [];
   for (const step of plan.steps) {
     const id = step.action === 'create' ? randomUUID() : step.old.id;
     const base = { actor, target: { kind: 'users', id } };
@@ -98,7 +120,10 @@ export async function applyPeople(
         type: 'stale',
         detail: 'Somebody else has changed a person meanwhile; the configuration itself was applied. Apply again.',
       });
+    if (step.action === 'update')
+      offers.push(...(await offerRoles(members, config, step.old.email, { offered: step.grants.offered, actor })));
   }
+  return offers;
 }
 
 async function take(
@@ -117,7 +142,8 @@ async function take(
       );
     }
     case 'update': {
-      const { roles } = step.user;
+      const roles = step.grants.active;
+      if (isDeepStrictEqual({ ...step.old.roles }, roles)) return true;
       return (
         (await people.update({ id, roles }, step.old.version, {
           ...base,

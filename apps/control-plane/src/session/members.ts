@@ -1,5 +1,5 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { sql } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import { Role, type Clock, type InvitationView } from '@sluice/contracts';
 import { ProblemError } from '@sluice/service-kit';
 import type { AuditInput } from '../config/config-repository.ts';
@@ -56,11 +56,14 @@ export interface Members {
   takeBack(id: string, actor: AuditInput['actor']): Promise<boolean>;
   /** The invitation of a secret, while it lasts. */
   invitation(secret: string): Promise<{ email: string } | undefined>;
-  /**
-   * Makes the person of an invitation a member, with this password when they are new. False when it is not valid
-   * any more.
-   */
+  /** Makes a new account of an invitation's address, with its role. False when it is not valid or there is one. */
   accept(secret: string, password: string): Promise<boolean>;
+  /** Gives a person who has proved to be the owner of the account the role. False when it is not theirs or too old. */
+  acceptAs(person: { readonly id: string; readonly email: string }, secret: string): Promise<boolean>;
+  /** Invitations of an address that nobody has taken yet. */
+  invitationsOf(email: string): Promise<InvitationView[]>;
+  /** Takes back an invitation of one's own; false when there is none. */
+  decline(person: { readonly id: string; readonly email: string }, id: string): Promise<boolean>;
 }
 
 export const INVITATION_TTL_MS = 7 * 86_400_000;
@@ -114,6 +117,50 @@ export function createPostgresMembers(deps: {
       sql`update users set roles = roles || jsonb_build_object(${workspace}::text, ${role}::text), version = version + 1 where id = ${id}`,
     );
   }
+
+  async function readOpen(where: SQL, limit: number): Promise<InvitationView[]> {
+    const found = await db.execute<{
+      id: string;
+      email: string;
+      role: string;
+      workspace: string;
+      tenant_id: string;
+      expires_at: string | Date;
+    }>(sql`
+      select id, email, role, workspace, tenant_id, expires_at from invitations
+      where expires_at > ${now()}::timestamptz and ${where} order by id limit ${limit}`);
+    return found.rows.map((row) => ({
+      id: row.id,
+      email: row.email,
+      role: Role.parse(row.role),
+      workspace: row.workspace,
+      tenant: row.tenant_id,
+      expires_at: new Date(row.expires_at).toISOString(),
+    }));
+  }
+
+  /** Uses an invitation up, if it is valid and, where an address is given, of that address. */
+  async function use(tx: Executor, secret: string, email?: string): Promise<UsedInvitation | undefined> {
+    const taken = await tx.execute<UsedInvitation>(
+      sql`delete from invitations where token_digest = ${digestOf(secret)} and expires_at > ${now()}::timestamptz
+        and ${email === undefined ? sql`true` : sql`email = ${email.toLowerCase()}`} returning email, workspace, tenant_id, role`,
+    );
+    return taken.rows[0];
+  }
+
+  async function join(tx: Executor, id: string, invitation: UsedInvitation): Promise<void> {
+    await grant(tx, id, invitation.workspace, Role.parse(invitation.role));
+    await record(tx, scopeOf(invitation, { kind: 'person', id }), 'member.joined', id, {
+      after: { role: invitation.role },
+    });
+  }
+
+  const scopeOf = (row: Pick<UsedInvitation, 'workspace' | 'tenant_id'>, actor: AuditInput['actor']): MemberScope => ({
+    workspace: row.workspace,
+    tenant: row.tenant_id,
+    siblings: [],
+    actor,
+  });
 
   return {
     list: async (workspace) => {
@@ -194,26 +241,9 @@ export function createPostgresMembers(deps: {
         await record(tx, scope, 'member.removed', id, { before: { role: member.role } });
         return true;
       }),
-    openInvitations: async ({ workspace, after = '', limit }) => {
-      const found = await db.execute<{
-        id: string;
-        email: string;
-        role: string;
-        workspace: string;
-        tenant_id: string;
-        expires_at: string | Date;
-      }>(sql`
-        select id, email, role, workspace, tenant_id, expires_at from invitations
-        where expires_at > ${now()}::timestamptz and id > ${after} ${workspace === undefined ? sql`` : sql`and workspace = ${workspace}`} order by id limit ${limit}`);
-      return found.rows.map((row) => ({
-        id: row.id,
-        email: row.email,
-        role: Role.parse(row.role),
-        workspace: row.workspace,
-        tenant: row.tenant_id,
-        expires_at: new Date(row.expires_at).toISOString(),
-      }));
-    },
+    openInvitations: ({ workspace, after = '', limit }) =>
+      readOpen(sql`id > ${after} and ${workspace === undefined ? sql`true` : sql`workspace = ${workspace}`}`, limit),
+    invitationsOf: (email) => readOpen(sql`email = ${email.toLowerCase()}`, INVITATIONS_OPEN),
     takeBack: (id, actor) =>
       db.transaction(async (tx) => {
         const dropped = await tx.execute<{ role: string; workspace: string; tenant_id: string }>(
@@ -238,38 +268,56 @@ export function createPostgresMembers(deps: {
     },
     accept: async (secret, password) => {
       const passwordHash = await hashPassword(password);
-      return db.transaction(async (tx) => {
-        const taken = await tx.execute<{
-          id: string;
-          email: string;
-          workspace: string;
-          tenant_id: string;
-          role: string;
-        }>(
-          sql`delete from invitations where token_digest = ${digestOf(secret)} and expires_at > ${now()}::timestamptz returning id, email, workspace, tenant_id, role`,
-        );
-        const invitation = taken.rows[0];
-        if (invitation === undefined) return false;
-        await tx.execute(sql`
-          insert into users (id, email, password_hash, roles, version) values (${randomUUID()}, ${invitation.email}, ${passwordHash}, '{}'::jsonb, 1)
-          on conflict do nothing`);
-        const person = await tx.execute<{ id: string }>(
-          sql`select id from users where lower(email) = ${invitation.email} for update`,
-        );
-        const id = person.rows[0]?.id ?? '';
-        await grant(tx, id, invitation.workspace, Role.parse(invitation.role));
-        const scope = {
-          workspace: invitation.workspace,
-          tenant: invitation.tenant_id,
-          siblings: [],
-          actor: { kind: 'person' as const, id },
-        };
-        await record(tx, scope, 'member.joined', id, { after: { role: invitation.role } });
-        return true;
-      });
+      return undoable(() =>
+        db.transaction(async (tx) => {
+          const invitation = await use(tx, secret);
+          if (invitation === undefined) return false;
+          const id = randomUUID();
+          const made = await tx.execute(sql`
+            insert into users (id, email, password_hash, roles, version) values (${id}, ${invitation.email}, ${passwordHash}, '{}'::jsonb, 1)
+            on conflict do nothing returning id`);
+          // Somebody made the account meanwhile: its password has not been proved.
+          if (made.rows.length === 0) throw new NotTaken();
+          await join(tx, id, invitation);
+          return true;
+        }),
+      );
     },
+    acceptAs: ({ id, email }, secret) =>
+      db.transaction(async (tx) => {
+        const invitation = await use(tx, secret, email);
+        if (invitation === undefined) return false;
+        await join(tx, id, invitation);
+        return true;
+      }),
+    decline: ({ id, email }, invitationId) =>
+      db.transaction(async (tx) => {
+        const dropped = await tx.execute<UsedInvitation>(
+          sql`delete from invitations where id = ${invitationId} and email = ${email.toLowerCase()} returning email, workspace, tenant_id, role`,
+        );
+        const [row] = dropped.rows;
+        if (row === undefined) return false;
+        await record(tx, scopeOf(row, { kind: 'person', id }), 'member.declined', invitationId, {
+          before: { role: row.role },
+        });
+        return true;
+      }),
   };
 }
+
+/** Rolls a transaction back whose outcome is a plain no. */
+class NotTaken extends Error {}
+
+async function undoable(work: () => Promise<boolean>): Promise<boolean> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof NotTaken) return false;
+    throw error;
+  }
+}
+
+type UsedInvitation = { email: string; workspace: string; tenant_id: string; role: string };
 
 function digestOf(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');

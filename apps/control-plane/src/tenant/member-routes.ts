@@ -5,9 +5,12 @@ import {
   MemberView,
   NewMemberRequest,
   NewMemberView,
+  OwnInvitationsView,
   Role,
   ROLE_PERMISSIONS,
   TakeInvitationRequest,
+  TakeOwnInvitationRequest,
+  type Principal,
 } from '@sluice/contracts';
 import { ProblemError } from '@sluice/service-kit';
 import { actorOf, param } from '../api/actor.ts';
@@ -121,12 +124,67 @@ export function memberRoutes({
         if (invited === undefined) throw refused();
         // An address that has an account proves itself by its password, at the pace of sign-ins.
         const { password, address, device } = body;
-        if (await people.knows(invited.email)) await people.verify(invited.email, password, { address, device });
-        if (!(await members.accept(body.invitation, body.password))) throw refused();
+        const known = await people.knows(invited.email);
+        const taken = known
+          ? await members.acceptAs(
+              personOf(await people.verify(invited.email, password, { address, device })),
+              body.invitation,
+            )
+          : await members.accept(body.invitation, password);
+        if (!taken) throw refused();
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/internal/people/invitations',
+      auth: 'person',
+      tag: 'Internal',
+      summary: "A person's own open invitations; never the secret",
+      response: OwnInvitationsView,
+      handler: async ({ principal }): Promise<OwnInvitationsView> => ({
+        rows: (await members.invitationsOf(principal?.email ?? '')).map(({ id, workspace, role, expires_at }) => ({
+          invitation_id: id,
+          workspace,
+          role,
+          expires_at,
+        })),
+      }),
+    }),
+    route({
+      method: 'post',
+      path: '/internal/people/invitations/:invitationId',
+      auth: 'person',
+      tag: 'Internal',
+      summary: 'A signed-in person takes an own invitation',
+      body: TakeOwnInvitationRequest,
+      response: z.undefined(),
+      status: 204,
+      handler: async (call) => {
+        const person = personOf(call.principal as Principal);
+        const own = (await members.invitationsOf(person.email)).some(({ id }) => id === param(call, 'invitationId'));
+        if (!own) throw new ProblemError(404, 'Not found');
+        if (!(await members.acceptAs(person, call.body.invitation)))
+          throw new ProblemError(400, 'The invitation was not taken', {
+            errors: [{ path: 'invitation', message: 'is not the code of this invitation' }],
+          });
+      },
+    }),
+    route({
+      method: 'delete',
+      path: '/internal/people/invitations/:invitationId',
+      auth: 'person',
+      tag: 'Internal',
+      summary: 'A person declines an own invitation',
+      status: 204,
+      handler: async (call) => {
+        const person = personOf(call.principal as Principal);
+        if (!(await members.decline(person, param(call, 'invitationId')))) throw new ProblemError(404, 'Not found');
       },
     }),
   ];
 }
+
+const personOf = ({ userId, email }: Principal): { id: string; email: string } => ({ id: userId, email });
 
 const refused = (): ProblemError =>
   new ProblemError(401, 'The invitation is not valid', { detail: 'It may be used up or too old; ask for a new one.' });

@@ -273,6 +273,33 @@ describe('members', () => {
     clock.advance(8 * DAY_MS);
     expect(await ports.members.accept(late.invitation ?? '', 'a long password')).toBe(false);
   });
+
+  it('of another customer take an invitation as themselves alone, and nobody else with its secret or its address', async () => {
+    const people = createPostgresPeople({ db: database.db });
+    const [gus, ada] = [await people.find('gus@globex.test'), await people.find('ada@acme.test')];
+    if (gus === undefined || ada === undefined) throw new Error('nobody is there');
+    const { id, invitation = '' } = await ports.members.add(SCOPE, 'gus@globex.test', 'viewer');
+    expect((await people.find('gus@globex.test'))?.roles).toEqual({ 'globex-prod': 'admin' });
+    // Neither a new account of the address, nor another person, nor a wrong secret.
+    expect(await ports.members.accept(invitation, 'a long password')).toBe(false);
+    expect(await ports.members.acceptAs(ada, invitation)).toBe(false);
+    expect(await ports.members.acceptAs(gus, 'x'.repeat(43))).toBe(false);
+    expect(await ports.members.decline(ada, id)).toBe(false);
+    expect(await ports.members.invitationsOf('ada@acme.test')).toEqual([]);
+    expect(await ports.members.invitationsOf('Gus@globex.test')).toMatchObject([{ id, workspace: 'acme-prod' }]);
+    expect((await people.find('gus@globex.test'))?.roles).toEqual({ 'globex-prod': 'admin' });
+    expect(await ports.members.acceptAs(gus, invitation)).toBe(true);
+    expect((await people.find('gus@globex.test'))?.roles).toEqual({ 'globex-prod': 'admin', 'acme-prod': 'viewer' });
+    expect(await ports.members.acceptAs(gus, invitation)).toBe(false);
+  });
+
+  it('decline an invitation of their own, and its secret is worth nothing then', async () => {
+    const gus = await createPostgresPeople({ db: database.db }).find('gus@globex.test');
+    if (gus === undefined) throw new Error('nobody is there');
+    const { id, invitation = '' } = await ports.members.add(SCOPE, 'gus@globex.test', 'viewer');
+    expect(await ports.members.decline(gus, id)).toBe(true);
+    expect(await ports.members.acceptAs(gus, invitation)).toBe(false);
+  });
 });
 
 describe('alerts and webhooks', () => {

@@ -1,11 +1,13 @@
+import type { InvitationView } from '@sluice/contracts';
 import type { ConfigRepository } from '../config/config-repository.ts';
 import type { TenantPorts } from '../tenant/create-tenant-console.ts';
 
 /**
- * The tenants' console without a database: nothing was ever used, nobody is a member, and what configuration rows
+ * The tenants' console without a database: nothing was ever used, nobody is a member, operators' invitations are kept, and what configuration rows
  * used to be comes from the repository.
  */
 export function memoryTenantPorts(repository: Pick<ConfigRepository, 'patchesAfter'>): TenantPorts {
+  const invited: InvitationView[] = [];
   const sums = { calls: 0, input_tokens: 0, output_tokens: 0, billed_nanousd: 0 };
   const rows = async (table: string, id: string) =>
     ((await repository.patchesAfter(0)) ?? []).flatMap(({ version, changes }) => {
@@ -34,13 +36,23 @@ export function memoryTenantPorts(repository: Pick<ConfigRepository, 'patchesAft
     },
     members: {
       list: async () => [],
-      add: async (_scope, email, role) => ({ id: 'u2', email, role }),
+      // Operators invite only; who is a colleague in a customer's workspace is a member at once.
+      add: async ({ workspace, tenant, actor }, email, role) => {
+        if (actor.kind !== 'operator') return { id: 'u2', email, role };
+        const id = `inv_${invited.length}`;
+        const expiresMs = Date.UTC(2100, 0, 1);
+        invited.push({ id, email, role, workspace, tenant, expires_at: new Date(expiresMs).toISOString() });
+        return { id, email, role, expiresMs, invitation: `secret of ${email} for ${workspace}` };
+      },
       setRole: async () => undefined,
       remove: async () => false,
-      openInvitations: async () => [],
+      openInvitations: async ({ limit, after = '' }) => invited.filter(({ id }) => id > after).slice(0, limit),
       takeBack: async () => false,
       invitation: async () => undefined,
       accept: async () => false,
+      acceptAs: async () => false,
+      invitationsOf: async () => [],
+      decline: async () => false,
     },
     billing: {
       firstDayMs: async () => undefined,

@@ -63,6 +63,16 @@ export const AcceptInvitationRequest = z.strictObject({
 });
 export type AcceptInvitationRequest = z.infer<typeof AcceptInvitationRequest>;
 
+/** `GET /api/invitations`: to workspaces that the signed-in person may join. Their secrets are with who invited. */
+export const OwnInvitationsView = z.strictObject({
+  rows: z.array(z.strictObject({ invitation_id: z.string(), workspace: z.string(), role: Role, expires_at: Instant })),
+});
+export type OwnInvitationsView = z.infer<typeof OwnInvitationsView>;
+
+/** `POST /api/invitations/<invitation id>`, signed in: 204, and the role holds. `invitation` is the secret. */
+export const TakeOwnInvitationRequest = z.strictObject({ invitation: z.string().min(20).max(100) });
+export type TakeOwnInvitationRequest = z.infer<typeof TakeOwnInvitationRequest>;
+
 /** `POST /api/password`: 204, then every session of the person has ended, this one too. */
 export const ChangePasswordRequest = z.strictObject({
   old_password: z.string().min(1, 'is needed').max(500),

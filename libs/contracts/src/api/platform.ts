@@ -82,6 +82,16 @@ export const PlatformChange = z.object({
 });
 export type PlatformChange = z.infer<typeof PlatformChange>;
 
+/** A role that holds once the account's owner has taken the invitation; its secret is shown this once. */
+export const RoleOffer = z.object({
+  email: z.string(),
+  workspace: Slug,
+  role: Role,
+  invitation: z.string(),
+  expires_at: z.string(),
+});
+export type RoleOffer = z.infer<typeof RoleOffer>;
+
 export const PlatformDiff = z.object({
   /** The configuration that the diff was made against, or that the change led to. */
   version: z.int(),
@@ -89,6 +99,8 @@ export const PlatformDiff = z.object({
   /** Rows that are there and not declared, in sections that are; they stay unless `prune` is given. */
   undeclared: z.array(z.object({ table: z.string(), id: z.string() })),
   applied: z.boolean(),
+  /** Of what was applied: roles of accounts in tenants that are new to them. */
+  invitations: z.array(RoleOffer).default([]),
 });
 export type PlatformDiff = z.infer<typeof PlatformDiff>;
 
