@@ -21,6 +21,22 @@ const shape = (more: Partial<CallShape> = {}): CallShape => ({
 });
 
 describe('estimator', () => {
+  it('expects what the bytes count at least, whatever earlier calls have taught', () => {
+    const estimator = createEstimator();
+    const padded = shape({ bodyBytes: 960_000, floorTokens: 120_000 });
+    for (let i = 0; i < 20; i++) estimator.observe(padded, usage(10, 5), 20);
+    expect(estimator.expect(padded).inputTokens).toBe(120_000);
+    expect(estimator.expect(shape({ bodyBytes: 960_000 })).inputTokens).toBeLessThan(100);
+  });
+
+  it('expects images by their number, and learns nothing of text from them', () => {
+    const estimator = createEstimator();
+    const image = shape({ bodyBytes: 400, payloadTokens: 1_600 });
+    expect(estimator.expect(image).inputTokens).toBe(1_700);
+    estimator.observe(image, usage(300, 5), 20);
+    expect(estimator.expect(shape()).inputTokens).toBe(100);
+  });
+
   it('starts from four bytes a token and the default output', () => {
     expect(createEstimator().expect(shape())).toEqual({ inputTokens: 100, outputTokens: 256, observed: false });
   });
