@@ -3,6 +3,7 @@ import { frontierOptions } from '../frontier/frontier-options.ts';
 import { benchFrontier } from '../frontier/frontier-section.ts';
 import type { StackSettings } from '../stack/settings.ts';
 import { runBenchScript, type Core } from './bench-process.ts';
+import { benchBodies } from './bodies.ts';
 import { benchBundle } from './bundle.ts';
 import { startBenchTargets, type BenchTargets } from './bench-targets.ts';
 import { benchChunks, benchFirstToken, benchManyStreams, benchMemory } from './streams.ts';
@@ -17,6 +18,7 @@ const SECTIONS: Readonly<Record<string, Section>> = {
   memory: (bench) => benchMemory(bench),
   whole: benchWholeAnswers,
   chunks: benchChunks,
+  bodies: benchBodies,
   'first-token': benchFirstToken,
   'many-streams': (bench, rounds) => benchManyStreams(bench, Math.max(rounds, 7)),
   workspaces: (bench, rounds, seconds) => benchManyWorkspaces(bench, Math.min(rounds, 5), seconds),

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 /**
  * A closed-loop client on raw sockets: each connection sends the next request when the answer is complete.
  * Environment: PORT, KEY (several with commas between are used in turn), CONNECTIONS, SECONDS; TARGET_PATH and BODY
- * for another request. Prints one line of JSON: { requests, errors, seconds, p50Ms, p99Ms }.
+ * for another request. Prints one line of JSON: { requests, errors, seconds, p50Ms, p95Ms, p99Ms }.
  */
 const env = (name: string): string => process.env[name] ?? '';
 const seconds = Number(env('SECONDS'));
@@ -79,6 +79,7 @@ console.log(
     errors,
     seconds: (performance.now() - startedAt) / 1000,
     p50Ms: at(0.5),
+    p95Ms: at(0.95),
     p99Ms: at(0.99),
   }),
 );

@@ -10,7 +10,7 @@ interface Thread {
   killed: boolean;
 }
 
-const JOB = { kind: 'read', operation: 'chat', dialects: [] } as const;
+const JOB = { kind: 'read', operation: 'chat', acrossDialects: undefined, dialects: [] } as const;
 
 function setUp(options: Partial<BodyPoolOptions> = {}) {
   const clock = createFakeClock();
