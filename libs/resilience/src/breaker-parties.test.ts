@@ -183,7 +183,7 @@ describe('a breaker that is judged by several tenants', () => {
       clock,
       options: BREAKER_OPTIONS,
       onChange: ({ to, openFor, tenants, tenantsOpen }) =>
-        names.push(`${to} for ${tenantsOpen} of ${tenants}: ${openFor.join(' ')}`),
+        names.push(`${to} for ${tenantsOpen} of ${tenants}: ${openFor.toSorted().join(' ')}`),
     });
     return { clock, breaker, names };
   };

@@ -108,9 +108,11 @@ export function createBreaker({
   let openedBy = { failures: 0, calls: 0 };
   /** Successes in a row of the gateway's own probes. */
   let ownSuccesses = 0;
+  let ownRow = NONE;
 
   const look = (now: number): void => {
     parties.roll(now);
+    if (state === 'closed' && parties.notClosed === 0) return;
     const next = stateOf(parties);
     if (next === state) return;
     const from = state;
@@ -138,19 +140,20 @@ export function createBreaker({
     if (out.size + succeeded >= options.probes) return undefined;
     const place: Probe = { expiresAtMs: now + options.probeTimeoutMs };
     out.add(place);
-    return new Pass(heard, row, parties.bornOf(row), place);
+    return new Pass(heard, row, parties.bornOf(row), place, true);
   };
 
   const enter = (row: number, now: number): Pass | undefined => {
     const kind = parties.kindOf(row);
     const warned = (): boolean => parties.othersFail(row, CAREFUL_FROM);
     if (kind === KIND.closed) {
-      if (!parties.isCold(row, now) || !warned()) return new Pass(heard, row, parties.bornOf(row), undefined);
+      const cold = parties.isCold(row, now);
+      if (!cold || !warned()) return new Pass(heard, row, parties.bornOf(row), undefined, cold);
       if (!allowance.take(now)) return undefined;
       parties.become(row, KIND.careful, now);
     } else if (kind === KIND.careful && !warned()) {
       parties.become(row, KIND.closed, now);
-      return new Pass(heard, row, parties.bornOf(row), undefined);
+      return new Pass(heard, row, parties.bornOf(row), undefined, true);
     } else if (kind === KIND.open) {
       if (now < parties.retryAtOf(row)) return undefined;
       parties.become(row, KIND.half_open, now);
@@ -158,13 +161,17 @@ export function createBreaker({
     return probe(row, now);
   };
 
+  const failsWithOthers = (row: number, now: number): boolean =>
+    parties.runOf(row) >= RUN && now - parties.okAtOf(row) >= RUN_LASTS_MS && parties.othersFail(row, 1);
+
   const closedVerdict = (row: number, failed: boolean, now: number): void => {
     const careful = parties.kindOf(row) === KIND.careful;
     parties.note(row, failed, now);
-    const failsAlone = parties.failsBy(row, options.failurePercent, options.minimumCalls);
-    const failsWithOthers = (): boolean =>
-      parties.runOf(row) >= RUN && now - parties.okAtOf(row) >= RUN_LASTS_MS && parties.othersFail(row, 1);
-    if (failsAlone || (failed && (careful || failsWithOthers()))) open(row, now);
+    if (
+      parties.failsBy(row, options.failurePercent, options.minimumCalls) ||
+      (failed && (careful || failsWithOthers(row, now)))
+    )
+      open(row, now);
     else if (careful) trust(row, now);
   };
 
@@ -199,21 +206,26 @@ export function createBreaker({
       return;
     }
     const failed = what === 'fail';
-    parties.touchRow(row, now);
     if (kind === KIND.half_open) {
+      parties.touchRow(row, now);
       if (place !== undefined) probeVerdict(row, place, failed, now);
     } else {
       window.add(failed ? 1 : 0, failed ? 0 : 1, now);
       closedVerdict(row, failed, now);
     }
-    if (parties.nameOf(row) === OWN_PARTY) ownVerdict(failed, now);
+    if (row === ownRow && parties.nameOf(row) === OWN_PARTY) ownVerdict(failed, now);
     look(now);
   };
 
   return {
     tryEnter(party) {
+      const known = parties.find(party);
+      // Where nobody was heard of lately nobody warns, so that the latest time is as good as the clock's.
+      if (known !== NONE && parties.kindOf(known) === KIND.closed && !parties.isCold(known, parties.latestMs))
+        return new Pass(heard, known, parties.bornOf(known), undefined, false);
       const now = clock.monotonic();
       const row = parties.touch(party, now);
+      if (party === OWN_PARTY) ownRow = row;
       const pass = enter(row, now);
       look(now);
       return pass;
@@ -302,13 +314,17 @@ class Pass implements BreakerPass {
   readonly born: number;
   /** The place of a probe that it holds. */
   readonly place: Probe | undefined;
+  /** The party had no evidence of its own: the first content is some. */
+  readonly #cold: boolean;
 
   constructor(
     heard: (pass: Pass, what: Verdict | 'answers') => void,
     row: number,
     born: number,
     place: Probe | undefined,
+    cold: boolean,
   ) {
+    this.#cold = cold;
     this.#heard = heard;
     this.row = row;
     this.born = born;
@@ -320,7 +336,7 @@ class Pass implements BreakerPass {
   }
 
   answers(): void {
-    if (!this.#answered) this.#heard(this, 'answers');
+    if (this.#cold && !this.#answered) this.#heard(this, 'answers');
   }
 
   succeed(): void {

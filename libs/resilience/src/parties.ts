@@ -8,6 +8,8 @@ export const MAX_PARTIES = 20_000;
 const KEEP_MS = 600_000;
 /** A party whose last call is not older than this has a say in whether the others are warned. */
 export const RECENT_MS = 2_500;
+/** Who was heard of within this time is not moved to the front once more. */
+const GRAIN_MS = 100;
 /** A party with so many failures in a row fails now. */
 const FAILING_RUN = 2;
 const FIRST_ROWS = 8;
@@ -47,6 +49,11 @@ export class Parties {
   #activeMs: number;
   readonly #rowOf = new Map<string, number>();
   readonly #names: string[] = [];
+  #latestMs = -Infinity;
+  /** The sub-window that is filled now. */
+  #bucket = -Infinity;
+  #bucketFromMs = -Infinity;
+  #bucketUntilMs = -Infinity;
   #newest = NONE;
   #oldest = NONE;
   /** The oldest that is within each horizon. */
@@ -61,6 +68,7 @@ export class Parties {
   #born = new Uint32Array(FIRST_ROWS);
   #touchedAt = new Float64Array(FIRST_ROWS);
   #verdictAt = new Float64Array(FIRST_ROWS);
+  #failedAt = new Float64Array(FIRST_ROWS);
   #okAt = new Float64Array(FIRST_ROWS);
   #retryAt = new Float64Array(FIRST_ROWS);
   /** Calls of each sub-window, then failures. */
@@ -84,6 +92,11 @@ export class Parties {
 
   get size(): number {
     return this.#rowOf.size;
+  }
+
+  /** The latest time that was heard of: as good as now wherever somebody was heard of lately. */
+  get latestMs(): number {
+    return this.#latestMs;
   }
 
   /** Row of a party, or `NONE`. */
@@ -141,7 +154,15 @@ export class Parties {
   }
 
   touchRow(row: number, nowMs: number): void {
+    this.#moveToFront(row, nowMs);
+    this.#recount(row, nowMs);
+  }
+
+  /** @returns whether what it is counted as may have changed by it. */
+  #moveToFront(row: number, nowMs: number): boolean {
     this.roll(nowMs);
+    const lately = nowMs - (this.#touchedAt[row] as number) < GRAIN_MS;
+    if (lately && ((this.#counted[row] as number) & (IN_RECENT | IN_ACTIVE)) === (IN_RECENT | IN_ACTIVE)) return false;
     this.#touchedAt[row] = nowMs;
     if (row !== this.#newest) {
       this.#unlink(row);
@@ -150,11 +171,12 @@ export class Parties {
     if (this.#recentEdge === NONE) this.#recentEdge = row;
     if (this.#activeEdge === NONE) this.#activeEdge = row;
     this.#counted[row] = (this.#counted[row] as number) | IN_RECENT | IN_ACTIVE;
-    this.#recount(row, nowMs);
+    return true;
   }
 
   /** Takes those out of the counts that were not heard of for too long. */
   roll(nowMs: number): void {
+    this.#latestMs = nowMs;
     while (this.#recentEdge !== NONE && (this.#touchedAt[this.#recentEdge] as number) < nowMs - RECENT_MS) {
       const row = this.#recentEdge;
       this.#count(row, (this.#counted[row] as number) & ~(EVIDENCE | FAILING | IN_RECENT));
@@ -189,27 +211,34 @@ export class Parties {
     this.#cells.fill(0, row * 2 * BUCKETS, (row + 1) * 2 * BUCKETS);
   }
 
-  /** Adds a verdict. */
+  /** The party is heard of by a verdict. */
   note(row: number, failed: boolean, nowMs: number): void {
+    const known = !this.isCold(row, nowMs);
+    const moved = this.#moveToFront(row, nowMs);
     this.#rollCells(row, nowMs);
     this.#verdictAt[row] = nowMs;
-    const cell = row * 2 * BUCKETS + slotOf(this.#bucketAt(nowMs));
+    const cell = row * 2 * BUCKETS + slotOf(this.#bucket);
     const calls = this.#cells[cell] as number;
     // A party that fills a cell has the share that it had by then.
     if (calls < FULL) {
       this.#cells[cell] = calls + 1;
       if (failed) this.#cells[cell + BUCKETS] = (this.#cells[cell + BUCKETS] as number) + 1;
     }
-    if (failed) this.#run[row] = this.runOf(row) + 1;
-    else {
-      this.#run[row] = 0;
+    if (failed) {
+      this.#run[row] = this.runOf(row) + 1;
+      this.#failedAt[row] = nowMs;
+    } else {
       this.#okAt[row] = nowMs;
+      // One more success of a party that is served changes nothing for anybody.
+      if (known && !moved && this.#run[row] === 0) return;
+      this.#run[row] = 0;
     }
     this.#recount(row, nowMs);
   }
 
   /** As of its last verdict, `failurePercent` of at least `minimumCalls` verdicts within the window are failures. */
   failsBy(row: number, failurePercent: number, minimumCalls: number): boolean {
+    if ((this.#verdictAt[row] as number) - (this.#failedAt[row] as number) > this.#windowMs) return false;
     const from = row * 2 * BUCKETS;
     let calls = 0;
     let failures = 0;
@@ -231,22 +260,29 @@ export class Parties {
 
   /** Other horizons; verdicts are forgotten where the window has another length. */
   configure(windowMs: number, activeMs: number): void {
-    if (windowMs !== this.#windowMs) this.#cells.fill(0);
+    if (windowMs !== this.#windowMs) {
+      this.#cells.fill(0);
+      this.#bucketUntilMs = -Infinity;
+    }
     this.#windowMs = windowMs;
     this.#activeMs = Math.max(activeMs, RECENT_MS);
   }
 
-  #bucketAt(nowMs: number): number {
-    return Math.floor(nowMs / (this.#windowMs / BUCKETS));
-  }
-
+  /** Empties the cells of the sub-windows that have begun since the party's last verdict. */
   #rollCells(row: number, nowMs: number): void {
+    const bucketMs = this.#windowMs / BUCKETS;
+    if (nowMs >= this.#bucketUntilMs) {
+      this.#bucket = Math.floor(nowMs / bucketMs);
+      this.#bucketFromMs = this.#bucket * bucketMs;
+      this.#bucketUntilMs = this.#bucketFromMs + bucketMs;
+    }
+    const lastMs = this.#verdictAt[row] as number;
+    if (lastMs >= this.#bucketFromMs) return;
     const from = row * 2 * BUCKETS;
-    const now = this.#bucketAt(nowMs);
-    const last = this.#bucketAt(this.#verdictAt[row] as number);
-    if (now - last >= BUCKETS) this.#cells.fill(0, from, from + 2 * BUCKETS);
+    const last = Math.floor(lastMs / bucketMs);
+    if (this.#bucket - last >= BUCKETS) this.#cells.fill(0, from, from + 2 * BUCKETS);
     else
-      for (let bucket = last + 1; bucket <= now; bucket++) {
+      for (let bucket = last + 1; bucket <= this.#bucket; bucket++) {
         this.#cells[from + slotOf(bucket)] = 0;
         this.#cells[from + BUCKETS + slotOf(bucket)] = 0;
       }
@@ -291,6 +327,7 @@ export class Parties {
     this.#run[row] = 0;
     this.#touchedAt[row] = nowMs;
     this.#verdictAt[row] = -Infinity;
+    this.#failedAt[row] = -Infinity;
     this.#okAt[row] = -Infinity;
     this.#cells.fill(0, row * 2 * BUCKETS, (row + 1) * 2 * BUCKETS);
     this.#link(row);
@@ -310,6 +347,7 @@ export class Parties {
     this.#born = grown(this.#born, new Uint32Array(rows));
     this.#touchedAt = grown(this.#touchedAt, new Float64Array(rows));
     this.#verdictAt = grown(this.#verdictAt, new Float64Array(rows));
+    this.#failedAt = grown(this.#failedAt, new Float64Array(rows));
     this.#okAt = grown(this.#okAt, new Float64Array(rows));
     this.#retryAt = grown(this.#retryAt, new Float64Array(rows));
     this.#cells = grown(this.#cells, new Uint16Array(rows * 2 * BUCKETS));

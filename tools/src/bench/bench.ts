@@ -23,6 +23,7 @@ const SECTIONS: Readonly<Record<string, Section>> = {
   'many-streams': (bench, rounds) => benchManyStreams(bench, Math.max(rounds, 7)),
   workspaces: (bench, rounds, seconds) => benchManyWorkspaces(bench, Math.min(rounds, 5), seconds),
   limits: ({ root }) => benchScript(root, 'libs/limits/bench/limits.bench.ts', 'target'),
+  breaker: ({ root }) => benchScript(root, 'libs/resilience/bench/breaker.bench.ts', 'target'),
   outbox: ({ root }) => benchScript(root, 'libs/events/bench/outbox.bench.ts', 'target'),
   accounts: ({ root }) => benchScript(root, 'apps/gateway/src/bench/accounts.bench.ts', 'target'),
   decide: ({ root }) => benchScript(root, 'apps/gateway/src/bench/decide.bench.ts', 'target'),
