@@ -87,6 +87,7 @@ export function simulateBreaker(clock: Clock & { advance(ms: number): void }, sc
   /** Answers of all calls take equally long, so these two are in order by themselves. */
   const contents: Happening[] = [];
   const ends: Happening[] = [];
+  const lists = [queue, contents, ends].map((list) => ({ list, next: 0 }));
   for (let next = takeFirst(); next !== undefined; next = takeFirst()) {
     clock.advance(Math.max(0, startMs + next.atMs - clock.monotonic()));
     happen(next);
@@ -100,10 +101,10 @@ export function simulateBreaker(clock: Clock & { advance(ms: number): void }, sc
   };
 
   function takeFirst(): Happening | undefined {
-    let first = queue;
-    for (const other of [contents, ends])
-      if ((other[0]?.atMs ?? Infinity) < (first[0]?.atMs ?? Infinity)) first = other;
-    return first.shift();
+    let first = lists[0] as (typeof lists)[number];
+    for (const other of lists)
+      if ((other.list[other.next]?.atMs ?? Infinity) < (first.list[first.next]?.atMs ?? Infinity)) first = other;
+    return first.list[first.next++];
   }
 
   function happen(next: Happening): void {
