@@ -20,7 +20,10 @@ const conditions = ['@sluice/source', 'node', 'node-addons'];
 /** Tests that only a real Valkey or Redis can judge; its server program comes from the system, not from npm. */
 const NEEDS_VALKEY = [
   '/valkey-limit-store\\.test\\.ts$',
+  '/valkey-limit-store-faults\\.test\\.ts$',
   '/valkey-shared\\.test\\.ts$',
+  '/quota-shared\\.test\\.ts$',
+  '/ledger-audit-shared\\.test\\.ts$',
   '/start-redis\\.test\\.ts$',
   '/valkey-pause\\.test\\.ts$',
   '/valkey\\.int\\.test\\.ts$',
@@ -59,6 +62,10 @@ if (leaveOutBrowser) {
   );
 }
 
+// The tests at another date and hour; a test's realm has a `Date` of its own.
+const shiftsClock = process.env.SLUICE_CLOCK_SHIFT_MS !== undefined;
+const shiftedClock = fileURLToPath(new URL('tools/jest/shifted-clock.mjs', import.meta.url));
+
 /** One Jest project. Sources stay ES modules; siblings are read from source through `@sluice/source`. */
 function project(folder, overrides = {}) {
   return {
@@ -67,6 +74,7 @@ function project(folder, overrides = {}) {
     roots: ['<rootDir>/src'],
     testMatch: ['<rootDir>/src/**/*.test.{ts,tsx}'],
     testEnvironment: 'node',
+    ...(shiftsClock && { setupFiles: [shiftedClock] }),
     testEnvironmentOptions: { customExportConditions: conditions },
     extensionsToTreatAsEsm: ['.ts', '.tsx'],
     transform: { '\\.tsx$': ['@swc/jest', swc], '\\.ts$': ['@swc/jest', swcTs] },

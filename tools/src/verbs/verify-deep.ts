@@ -1,3 +1,4 @@
+import { clockCheck } from '../deep/clock-check.ts';
 import type { DeepCheck } from '../deep/deep-check.ts';
 import { frontierCheck } from '../deep/frontier-check.ts';
 import { isolationCheck } from '../deep/isolation-check.ts';
@@ -24,6 +25,7 @@ const CHECKS: readonly DeepCheck[] = [
   ledgerScale,
   terraformCheck,
   outboxCheck,
+  clockCheck,
   valkeyCluster,
   frontierCheck,
   routerStatisticsCheck,

@@ -268,3 +268,54 @@ describe('a forecast', () => {
     expect(forecast?.total_nanousd.high).toBe(300e9);
   });
 });
+
+describe('a changed time zone', () => {
+  const DAYS = [
+    ['2026-03-31T20:00:00Z', 1_000_000],
+    ['2026-04-01T02:00:00Z', 2_000_000],
+    ['2026-04-30T16:00:00Z', 4_000_000],
+    ['2026-04-30T23:00:00Z', 8_000_000],
+  ] as const;
+  const moved = (zone: string) => [
+    { atMs: at('2026-01-05T00:00:00Z'), value: acme('team') },
+    { atMs: at('2026-04-15T00:00:00Z'), value: acme('team', { timeZone: zone }) },
+  ];
+
+  it.each(['Asia/Tokyo', 'America/Los_Angeles'])('to %s moves no closed month', async (zone) => {
+    const now = at('2026-05-10T00:00:00Z');
+    const before = await world(moved(zone).slice(0, 1), DAYS).statement(acme('team'), '2026-03', now);
+    const after = await world(moved(zone), DAYS).statement(acme('team', { timeZone: zone }), '2026-03', now);
+    expect(after).toMatchObject({ from: before?.from, to: before?.to, used_tokens: 1_000_000 });
+  });
+
+  it('puts every hour into one month: the next begins where the last has ended', async () => {
+    const tenant = acme('team', { timeZone: 'Asia/Tokyo' });
+    const billing = world(moved('Asia/Tokyo'), DAYS);
+    const now = at('2026-06-10T00:00:00Z');
+    const [april, may] = [
+      await billing.statement(tenant, '2026-04', now),
+      await billing.statement(tenant, '2026-05', now),
+    ];
+    expect(april).toMatchObject({
+      from: '2026-04-01T00:00:00.000Z',
+      to: '2026-04-30T15:00:00.000Z',
+      used_tokens: 2_000_000,
+    });
+    expect(may).toMatchObject({
+      from: '2026-04-30T15:00:00.000Z',
+      to: '2026-05-31T15:00:00.000Z',
+      used_tokens: 12_000_000,
+    });
+  });
+
+  it.each([
+    ['Asia/Tokyo', 1_000_000],
+    ['America/Los_Angeles', -2_000_000],
+  ])('to %s lets the cap refuse at the same use as the month that is billed', async (zone, between) => {
+    const now = at('2026-04-20T00:00:00Z');
+    const limitOf = async (rows: { atMs: number; value: Tenant }[], tenant: Tenant) =>
+      (await world(rows, DAYS).capWindow(tenant, now))?.limit ?? 0;
+    const plain = await limitOf(moved(zone).slice(0, 1), acme('team'));
+    expect((await limitOf(moved(zone), acme('team', { timeZone: zone }))) - plain).toBe(between);
+  });
+});

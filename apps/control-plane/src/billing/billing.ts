@@ -13,13 +13,12 @@ import type { ConfigHistory, RowAt } from '../config/config-history.ts';
 import type { BillingReader } from './billing-reader.ts';
 import { forecastTokens } from './forecast.ts';
 import { invoiceOf, refusesAtTokens, type Invoice } from './invoice.ts';
+import { monthName, monthPeriod, monthsSince, zonesOf } from './months.ts';
 import { rowAt, termsOf, termsWithin, type TermsSpan } from './terms.ts';
 
 const DAY_MS = 86_400_000;
 /** Complete days that the forecast looks at. */
 const FORECAST_DAYS = 14;
-/** Months that are listed at most. */
-const MONTHS_SHOWN = 36;
 
 export interface BillingDeps {
   readonly reader: BillingReader;
@@ -55,6 +54,12 @@ export function createBilling({ reader, history, snapshot }: BillingDeps): Billi
     return Math.min(rows[0]?.atMs ?? Infinity, (await reader.firstDayMs(tenant.id)) ?? Infinity);
   }
 
+  /** Tokens in [fromMs, toMs); negative when that runs backwards. */
+  async function tokensBetween(tenant: string, fromMs: number, toMs: number): Promise<number> {
+    if (fromMs === toMs) return 0;
+    return fromMs < toMs ? reader.tokens(tenant, fromMs, toMs) : -(await reader.tokens(tenant, toMs, fromMs));
+  }
+
   async function monthAt(
     tenant: Tenant,
     ms: number,
@@ -62,13 +67,13 @@ export function createBilling({ reader, history, snapshot }: BillingDeps): Billi
     start: number,
     nowMs: number,
   ): Promise<Month> {
-    const period = calendarOf(tenant.timeZone, 'month').periodAt(ms);
+    const period = monthPeriod(zonesOf(tenant, tenantRows), ms);
     const plans = new Set(tenantRows.flatMap(({ value }) => (value === undefined ? [] : [(value as Tenant).plan])));
     const planRows = new Map(
       await Promise.all([...plans].map(async (id) => [id, await history.of('plans', id)] as const)),
     );
     const spans = termsWithin(tenantRows, planRows, start, period.startMs, period.endMs);
-    return { name: monthName(period, tenant.timeZone), period, spans, capNanoUsd: capWithin(spans) };
+    return { name: monthName(period), period, spans, capNanoUsd: capWithin(spans) };
 
     /**
      * As it was when overage was last sold in the month: what is set later, or for a later plan, changes nothing
@@ -217,20 +222,24 @@ export function createBilling({ reader, history, snapshot }: BillingDeps): Billi
           editable: plan.allotment.overage !== undefined,
         },
         forecast: ahead,
-        months: monthsSince(start, nowMs, tenant.timeZone),
+        months: monthsSince(zonesOf(tenant, rows), start, nowMs),
       };
     },
     capWindow: async (tenant, nowMs) => {
       if (capOf(tenant) === undefined) return undefined;
       const rows = await history.of('tenants', tenant.id);
       const month = await monthAt(tenant, nowMs, rows, await startMs(tenant, rows), nowMs);
-      const limit = refusesAtTokens(month.spans, month.period.endMs - month.period.startMs, capOf(tenant));
-      if (limit === undefined) return undefined;
+      const refusesAt = refusesAtTokens(month.spans, month.period.endMs - month.period.startMs, capOf(tenant));
+      if (refusesAt === undefined) return undefined;
+      // Gateways count from the first of the month in the tenant's zone of now. Where the month that is billed began
+      // by another zone, the hours between are counted on one side only, and never change again.
+      const counted = calendarOf(tenant.timeZone, 'month').periodAt(nowMs);
+      const limit = refusesAt + (await tokensBetween(tenant.id, counted.startMs, month.period.startMs));
       return {
         id: OVERAGE_WINDOW,
         meter: 'total_tokens',
         span: { kind: 'calendar', period: 'month' },
-        limit,
+        limit: Math.max(1, limit),
         mode: 'hard',
         alertAtPercent: [80, 100],
       };
@@ -239,24 +248,3 @@ export function createBilling({ reader, history, snapshot }: BillingDeps): Billi
 }
 
 const instant = (ms: number): string => new Date(ms).toISOString();
-
-/** `2026-03`: the month of a period in its zone. */
-function monthName({ startMs, endMs }: Period, timeZone: string): string {
-  const parts = new Intl.DateTimeFormat('en-US', { timeZone, year: 'numeric', month: '2-digit' }).formatToParts(
-    (startMs + endMs) / 2,
-  );
-  const of = (type: string): string => parts.find((part) => part.type === type)?.value ?? '';
-  return `${of('year')}-${of('month')}`;
-}
-
-function monthsSince(startMs: number, nowMs: number, timeZone: string): string[] {
-  const calendar = calendarOf(timeZone, 'month');
-  const months: string[] = [];
-  for (
-    let period = calendar.periodAt(nowMs);
-    period.endMs > startMs && months.length < MONTHS_SHOWN;
-    period = calendar.periodAt(period.startMs - 1)
-  )
-    months.push(monthName(period, timeZone));
-  return months;
-}
