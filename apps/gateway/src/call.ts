@@ -17,6 +17,7 @@ import type {
   Price,
   Refusal,
   Reservation,
+  ServedUse,
   TokenUsage,
   UsageSource,
 } from '@sluice/contracts';
@@ -81,6 +82,8 @@ export interface Resolved {
   readonly maxOutputTokens: number | undefined;
   /** Choices asked for (`n`). */
   readonly choices: number;
+  /** What of the request has a price of its own, such as a service tier; undefined for an ordinary call. */
+  readonly askedUse: ServedUse | undefined;
   /** Billed price of the first candidate, or the policy's stated default. */
   readonly billedPrice: Price;
   readonly priceVersion: number;
@@ -117,6 +120,14 @@ export interface CallFigures {
   costNanoUsd: number;
   billedNanoUsd: number;
   finishReason: string | undefined;
+  /** What was served without a price, and whose price lacks it; empty for nearly every call. */
+  unpriced: readonly Unpriced[];
+}
+
+export interface Unpriced {
+  readonly what: string;
+  /** `the plan's price of <model>`, or an offer. */
+  readonly of: string;
 }
 
 /**
@@ -184,8 +195,8 @@ export interface Call {
   /** Timers of the attempt stage, stopped by settle. */
   stopTimers: (() => void) | undefined;
   // relay, settle
-  /** Tokens that the text of a body comes to which was forgotten when its stream began. */
-  forgottenTextTokens: number | undefined;
+  /** What is still known of a body that was forgotten when its stream began. */
+  forgotten: { readonly textTokens: number; readonly isOpaque: boolean } | undefined;
   /** The last bytes of a stream, with its end marker: sent only after the record is on disk. */
   tail: Buffer | undefined;
   /** The relay ended the stream because a hard quota ran out in its middle. */

@@ -47,6 +47,7 @@ import { createProviderFigures } from './report/provider-figures.ts';
 import { createPublishAnomaly, restartAnomaly } from './report/publish-anomaly.ts';
 import { createRefusalAnomalies } from './report/refusal-anomalies.ts';
 import { createQuotaAlerts } from './report/quota-alerts.ts';
+import { createUsageAlerts } from './report/usage-alerts.ts';
 import { createReporter } from './report/reporter.ts';
 import { createLearnedRouting } from './router/learned-routing.ts';
 import { asOtherRoutes, createApp } from './routes/app.ts';
@@ -279,6 +280,7 @@ export async function composeGateway(
         anomalies: refusals,
         quotaAlerts: createQuotaAlerts(publishAnomaly),
         metrics: gatewayMetrics,
+        usageAlerts: createUsageAlerts({ clock, publish: publishAnomaly }),
       }),
     }),
   });

@@ -1,19 +1,57 @@
 import { z } from 'zod';
-import { Instant, Name, PicoUsdPerToken } from './ids.ts';
+import { Instant, Name, NanoUsd, PicoUsdPerToken } from './ids.ts';
 import { Priority } from './policy.ts';
 import { HeaderName, HeaderValue } from './storable.ts';
 
-/**
- * Prices of one model, picodollars per token. Classes without a price of their own cost what their parent class
- * costs.
- */
-export const Price = z.strictObject({
+/** Classes without a price of their own cost what their parent class costs. */
+const rates = {
   inputPicoUsd: PicoUsdPerToken,
   outputPicoUsd: PicoUsdPerToken,
+  /** Parent: input. */
   cacheReadPicoUsd: PicoUsdPerToken.optional(),
+  /** Of the shortest lifetime. Parent: input. */
   cacheWritePicoUsd: PicoUsdPerToken.optional(),
+  /** Of writes that are kept for an hour. Parent: cache writes. */
+  cacheWrite1hPicoUsd: PicoUsdPerToken.optional(),
+  /** Parent: output. */
   reasoningPicoUsd: PicoUsdPerToken.optional(),
+  /** Spoken, and heard where that has no price of its own. Parent: output. */
   audioPicoUsd: PicoUsdPerToken.optional(),
+  /** Parent: audio. */
+  audioInputPicoUsd: PicoUsdPerToken.optional(),
+  /** Parent: input. */
+  imageInputPicoUsd: PicoUsdPerToken.optional(),
+  /** Parent: output. */
+  imageOutputPicoUsd: PicoUsdPerToken.optional(),
+};
+
+/** What the whole of a call costs whose input, cached tokens too, is longer than a threshold. */
+const LongContextPrice = z.strictObject({ aboveInputTokens: z.int().min(1), ...rates });
+const longContext = z
+  .array(LongContextPrice)
+  .min(1)
+  .max(8)
+  .refine((steps) => new Set(steps.map((step) => step.aboveInputTokens)).size === steps.length, {
+    message: 'each aboveInputTokens may stand once',
+  })
+  .optional();
+
+/** Prices of a model that is served in another than the standard way. */
+export const TierPrice = z.strictObject({ ...rates, longContext });
+export type TierPrice = z.infer<typeof TierPrice>;
+
+/** As providers name it: `priority`, `flex`, `batch`, `fast`; several joined by `+`. */
+const TierName = z
+  .string()
+  .regex(/^[A-Za-z0-9_.+-]{1,64}$/, "must be the provider's word for the tier, such as priority");
+const ToolName = z.string().regex(/^[a-z0-9_]{1,64}$/, 'must be the name of a tool, such as web_search');
+
+/** Prices of one model, picodollars per token, and what its tools cost for each use, nanodollars. */
+export const Price = z.strictObject({
+  ...rates,
+  longContext,
+  serviceTiers: z.record(TierName, TierPrice).optional(),
+  toolNanoUsd: z.record(ToolName, NanoUsd).optional(),
 });
 export type Price = z.infer<typeof Price>;
 

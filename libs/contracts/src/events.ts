@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ABORT_CASES } from './settle-contract.ts';
 import { AttemptOutcome, Outcome } from './outcomes.ts';
 import { Instant, KeyId, Name, NanoUsd, RequestId, Slug, Uuid } from './ids.ts';
-import { TokenUsage, UsageSource } from './usage.ts';
+import { ServedUse, TokenUsage, UsageSource } from './usage.ts';
 import { LEVELS, Priority } from './policy.ts';
 import { RouteDecision, Ulid } from './router-snapshot.ts';
 
@@ -106,6 +106,8 @@ export const CallAttempt = z.object({
   status: z.int().optional(),
   usage: TokenUsage,
   usage_source: UsageSource,
+  /** What of the use has a price of its own. */
+  served: ServedUse.optional(),
   /** What this attempt costs us, an abandoned one too. */
   cost_nanousd: NanoUsd,
   queue_ms: z.number().min(0),
@@ -165,6 +167,8 @@ export const ANOMALY_TYPES = [
   'breaker.partly_opened',
   'breaker.closed',
   'provider.account_fault',
+  'usage.implausible',
+  'price.missing',
   'quota.warning',
   'quota.exhausted',
   'outbox.ageing',

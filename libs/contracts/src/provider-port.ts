@@ -1,7 +1,7 @@
 import type { ProviderDialect } from './catalogue.ts';
 import type { Refusal } from './errors.ts';
 import type { LargeBody, ObjectIndex } from './request-body.ts';
-import type { TokenUsage } from './usage.ts';
+import type { ServedUse, TokenUsage } from './usage.ts';
 
 /** What a caller wants of a model. `messages` is Anthropic's chat; `chat` is OpenAI's. */
 export type Operation = 'chat' | 'messages' | 'responses' | 'embeddings' | 'count_tokens';
@@ -105,6 +105,8 @@ export const CALLER_FAULTS: readonly FaultKind[] = ['caller', 'context_window'];
 export interface WholeAnswer {
   /** Absent when the provider gave none; explicit zeros are kept. */
   readonly usage: TokenUsage | undefined;
+  /** What of the use has a price of its own; absent when nothing has. */
+  readonly served?: ServedUse | undefined;
   readonly finishReason: string | undefined;
   /** The provider's model name in the answer. */
   readonly model: string | undefined;
@@ -138,12 +140,22 @@ export interface StreamReader {
   /** An in-band error event of the provider. */
   readonly fault: UpstreamFault | undefined;
   readonly usage: TokenUsage | undefined;
+  /** `outputChars` when `usage` was reported: a count that came before more content is not the final one. */
+  readonly countedChars: number;
+  /** What of the use has a price of its own; undefined when nothing has. */
+  readonly served: ServedUse | undefined;
   readonly finishReason: string | undefined;
   readonly model: string | undefined;
   readonly outputChars: number;
   /** Bytes still kept back (for an end without content). */
   flush(): Buffer | undefined;
 }
+
+/**
+ * Tokens that the input is expected to be, for what a translated answer tells of it before, or without, a count of the
+ * provider.
+ */
+export type ExpectedInput = () => number;
 
 /** One wire dialect of providers. */
 export interface ProviderAdapter {
@@ -167,8 +179,8 @@ export interface ProviderAdapter {
     call: InboundCall,
   ): UpstreamFault;
   /** A 200 whose body cannot be read, or holds an error, is a fault. */
-  readWhole(call: InboundCall, body: Buffer): WholeAnswer | UpstreamFault;
-  createStreamReader(call: InboundCall): StreamReader;
+  readWhole(call: InboundCall, body: Buffer, expectedInput?: ExpectedInput): WholeAnswer | UpstreamFault;
+  createStreamReader(call: InboundCall, expectedInput?: ExpectedInput): StreamReader;
 }
 
 /** True for a refusal among the results of `buildRequest`. */

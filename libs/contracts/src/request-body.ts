@@ -1,5 +1,6 @@
 import type { ModelAbility, ProviderDialect } from './catalogue.ts';
 import type { Refusal } from './errors.ts';
+import type { ServedUse } from './usage.ts';
 
 /** Where one top-level member of a JSON object stands, as byte offsets. */
 export interface MemberRange {
@@ -47,6 +48,10 @@ export interface BodyFacts {
   /** The text that features of routing are computed from, at most 16 KiB. */
   readonly promptText: string;
   readonly payloads: BodyPayloads;
+  /** What it asks for that has a price of its own; undefined for an ordinary call. */
+  readonly askedUse: ServedUse | undefined;
+  /** It names input that is not in its bytes, or output that is not sent. */
+  readonly isOpaque: boolean;
 }
 
 /**

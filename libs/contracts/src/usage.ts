@@ -18,8 +18,35 @@ export const TokenUsage = z.object({
 });
 export type TokenUsage = z.infer<typeof TokenUsage>;
 
-/** Who counted: the provider's own figures, or our estimate where it gave none. */
-export const UsageSource = z.enum(['provider', 'estimate', 'none']);
+/**
+ * What of a call's use has a price of its own within its token classes, or beside them. Absent for a call that has
+ * nothing of the kind.
+ */
+export const ServedUse = z.object({
+  /**
+   * How it was served, where that is not the standard way: the provider's word for its tier (`priority`, `flex`,
+   * `batch`), its speed (`fast`) or its place (`geo-us`); several are joined by `+` in this order.
+   */
+  tier: z.string().min(1).max(64).optional(),
+  /** Of `cache_write`: what is kept for an hour. */
+  cache_write_1h: tokens.optional(),
+  /** Of `audio`: what was heard, rather than spoken. */
+  audio_input: tokens.optional(),
+  /** Of `input`. */
+  image_input: tokens.optional(),
+  /** Of `output`. */
+  image_output: tokens.optional(),
+  /** Uses of tools that run at the provider, by name: `web_search`. */
+  tools: z.record(z.string().min(1).max(64), tokens).optional(),
+});
+export type ServedUse = z.infer<typeof ServedUse>;
+
+/**
+ * Who counted: the provider's own figures, or our estimate where it gave none. `bounded`: the provider's figures
+ * cannot be (more than the model's context or largest output, or far more than the bytes that were seen), and the
+ * estimate stands in their place.
+ */
+export const UsageSource = z.enum(['provider', 'estimate', 'bounded', 'none']);
 export type UsageSource = z.infer<typeof UsageSource>;
 
 /** A usage of zero in every class; a new object each time. */

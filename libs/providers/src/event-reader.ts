@@ -1,4 +1,4 @@
-import type { StreamReader, TokenUsage, UpstreamFault } from '@sluice/contracts';
+import type { ServedUse, StreamReader, TokenUsage, UpstreamFault } from '@sluice/contracts';
 import { learnTemplate, type EventTemplate } from './event-template.ts';
 import { parseText } from './json-shape.ts';
 import { createSseDecoder, type SseEvent } from './sse-codec.ts';
@@ -10,6 +10,9 @@ export interface StreamFacts {
   ended: boolean;
   fault: UpstreamFault | undefined;
   usage: TokenUsage | undefined;
+  /** `outputChars` when `usage` was reported. */
+  countedChars: number;
+  served: ServedUse | undefined;
   finishReason: string | undefined;
   model: string | undefined;
   outputChars: number;
@@ -50,6 +53,8 @@ export function createEventReader(inspect: Inspect, ending: Buffer, maxLineBytes
     ended: false,
     fault: undefined,
     usage: undefined,
+    countedChars: 0,
+    served: undefined,
     finishReason: undefined,
     model: undefined,
     outputChars: 0,
@@ -173,6 +178,12 @@ export function createEventReader(inspect: Inspect, ending: Buffer, maxLineBytes
     get usage() {
       return facts.usage;
     },
+    get countedChars() {
+      return facts.countedChars;
+    },
+    get served() {
+      return facts.served;
+    },
     get finishReason() {
       return facts.finishReason;
     },
@@ -188,6 +199,12 @@ export function createEventReader(inspect: Inspect, ending: Buffer, maxLineBytes
       return rest;
     },
   };
+}
+
+/** Notes a count of tokens, and how much of the answer it can be of: what its own event says is to be noted before. */
+export function noteUsage(facts: StreamFacts, usage: TokenUsage | undefined): void {
+  facts.usage = usage;
+  facts.countedChars = facts.outputChars;
 }
 
 /** True for an event that can be read: one that was cut off in the middle of its data is no event. */

@@ -7,3 +7,6 @@ export { rateLimitsOf } from './rate-headers.ts';
 export * from './json-splice.ts';
 export * from './json-scan.ts';
 export { MAX_JSON_DEPTH, MAX_JSON_PARTS } from './json-shape.ts';
+export { servedOf, tierOf } from './served.ts';
+export { anthropicUsageOf } from './translate/anthropic_openai/usage.ts';
+export { openaiUsageOf } from './translate/openai_anthropic/usage.ts';

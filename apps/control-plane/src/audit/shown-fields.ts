@@ -14,6 +14,7 @@ export const SHOWN_FIELDS: ReadonlySet<string> = new Set(
   unknownPrice picoUsdPerToken acrossDialects quotaStatus stopMidStream promptLogDays auditExport
   tenantLimits priceBook prices allotment totalTokens feeNanoUsd overage overageCapNanoUsd capNanoUsd
   inputPicoUsd outputPicoUsd cacheReadPicoUsd cacheWritePicoUsd reasoningPicoUsd audioPicoUsd
+  cacheWrite1hPicoUsd audioInputPicoUsd imageInputPicoUsd imageOutputPicoUsd longContext aboveInputTokens serviceTiers toolNanoUsd
   allowAddresses tags dialect baseUrl region credentials secret slots requestsPerMinute tokensPerMinute weight reserved tiers carryFields headers
   breaker failurePercent windowMs minimumCalls cooldownMs probes probeTimeoutMs silenceFailsAfterMs healthProbe intervalMs timeoutMs
   contextTokens maxOutputTokens abilities tier offers providerModel price retirement successor retryAfterSeconds
@@ -30,7 +31,14 @@ export const SHOWN_FIELDS: ReadonlySet<string> = new Set(
 export const HIDDEN_FIELDS: ReadonlySet<string> = new Set(['digest', 'ciphertext']);
 
 /** Fields whose keys are free names, each with a value as of another field. */
-export const NAMED_BY_USER: ReadonlySet<string> = new Set(['aliases', 'features', 'prices', 'roles']);
+export const NAMED_BY_USER: ReadonlySet<string> = new Set([
+  'aliases',
+  'features',
+  'prices',
+  'roles',
+  'serviceTiers',
+  'toolNanoUsd',
+]);
 
 /** Fields of free names with free values: the names are shown, the values are not. */
 export const NAMES_ONLY: ReadonlySet<string> = new Set(['headers', 'tags']);

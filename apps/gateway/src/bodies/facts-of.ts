@@ -1,6 +1,8 @@
-import type { BodyFacts, BodyPayloads, InboundCall, ModelAbility } from '@sluice/contracts';
+import type { BodyFacts, BodyPayloads, InboundCall, ModelAbility, ServedUse } from '@sluice/contracts';
 import { promptText } from '@sluice/routing';
 import { textTokens } from '../metering/estimated-input.ts';
+import { isOpaqueBody } from '../metering/opaque-body.ts';
+import { askedUse } from '../stages/resolve/asked-use.ts';
 import { needsOf } from '../stages/resolve/needs-of.ts';
 import { payloadsIn } from './payloads.ts';
 
@@ -13,6 +15,8 @@ export function factsIn(body: InboundCall['body']): BodyFacts {
     textTokens: textTokens(body),
     promptText: promptText(body),
     payloads: payloadsIn(body),
+    askedUse: askedUse(body),
+    isOpaque: isOpaqueBody(body),
   };
 }
 
@@ -27,3 +31,10 @@ export const promptTextOf = ({ body, large }: Known): string => large?.facts.pro
 
 /** The call's images, audio and files. */
 export const payloadsOf = ({ body, large }: Known): BodyPayloads => large?.facts.payloads ?? payloadsIn(body);
+
+/** What the call asks for that has a price of its own. */
+export const askedUseOf = ({ body, large }: Known): ServedUse | undefined =>
+  large === undefined ? askedUse(body) : large.facts.askedUse;
+
+/** Whether the call's input, and its output, is more than its bytes. */
+export const isOpaque = ({ body, large }: Known): boolean => large?.facts.isOpaque ?? isOpaqueBody(body);

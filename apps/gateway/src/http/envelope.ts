@@ -67,7 +67,7 @@ export function createCall({
     account: undefined,
     stopTimers: undefined,
     givenUp: false,
-    forgottenTextTokens: undefined,
+    forgotten: undefined,
     tail: undefined,
     stoppedByQuota: false,
     refusal: undefined,

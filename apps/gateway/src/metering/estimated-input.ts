@@ -21,10 +21,10 @@ export function estimatedInput(expected: number, body: Body): number {
  * Input tokens of a call by its reservation and its text, also after its body was forgotten. A count of tokens has
  * none: it generates nothing and is free.
  */
-export function expectedInput({ operation, reservation, forgottenTextTokens, resolved }: Call): number {
+export function expectedInput({ operation, reservation, forgotten, resolved }: Call): number {
   if (operation === 'count_tokens') return 0;
   const expected = reservation?.inputTokens ?? 0;
-  if (forgottenTextTokens !== undefined) return Math.max(expected, forgottenTextTokens);
+  if (forgotten !== undefined) return Math.max(expected, forgotten.textTokens);
   if (resolved === undefined) return expected;
   const { body, large } = resolved.inbound;
   return large === undefined ? estimatedInput(expected, body) : Math.max(expected, large.facts.textTokens);

@@ -4,7 +4,9 @@ import {
   type Clock,
   type EventOrigin,
   EVENT_SCHEMA,
+  type Price,
   priceClass,
+  ratesOf,
   settledEventId,
   startedEventId,
 } from '@sluice/contracts';
@@ -54,10 +56,11 @@ export function startedEvent(call: Call, clock: Clock): CallStarted {
   const plan = call.plan as NonNullable<Call['plan']>;
   const reservation = call.reservation as NonNullable<Call['reservation']>;
   const [first] = plan.entries;
+  const input = expectedInput(call);
   return {
     ...beginningOf('call.started', startedEventId(call.id), call, clock),
     reservation: {
-      input_tokens: expectedInput(call),
+      input_tokens: input,
       output_tokens: reservation.outputTokens,
       cost_nanousd: reservation.costNanoUsd,
     },
@@ -65,17 +68,17 @@ export function startedEvent(call: Call, clock: Clock): CallStarted {
     model: first.model,
     priority: plan.priority,
     price_version: resolved.priceVersion,
-    billed_price: {
-      input_picousd: resolved.billedPrice.inputPicoUsd,
-      output_picousd: resolved.billedPrice.outputPicoUsd,
-    },
-    provider_price:
-      first.price === undefined
-        ? undefined
-        : { input_picousd: first.price.inputPicoUsd, output_picousd: first.price.outputPicoUsd },
+    billed_price: ratesFor(resolved.billedPrice, input, resolved),
+    provider_price: first.price === undefined ? undefined : ratesFor(first.price, input, resolved),
     decision: call.routed?.decision,
     shadow: call.routed?.shadow,
   };
+}
+
+/** The figures by which a call of this length and tier is priced, should nobody be left to count it. */
+function ratesFor(price: Price, input: number, { askedUse }: Resolved): CallStarted['billed_price'] {
+  const { inputPicoUsd, outputPicoUsd } = ratesOf(price, input, askedUse?.tier);
+  return { input_picousd: inputPicoUsd, output_picousd: outputPicoUsd };
 }
 
 /** The one record of a call that was started. */

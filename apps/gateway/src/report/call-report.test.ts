@@ -45,6 +45,7 @@ function lineOf(call: object, end: object): unknown {
       start: nothing,
       close: () => Promise.resolve(),
     },
+    usageAlerts: () => undefined,
     quotaAlerts: nothing,
     metrics: {
       record: nothing,

@@ -1,6 +1,6 @@
 import { totalTokens, type Clock } from '@sluice/contracts';
 import { jsonString, optionalMember, type LineLog } from '@sluice/service-kit';
-import type { Call } from '../call.ts';
+import type { Call, CallFigures } from '../call.ts';
 import { overheadUs } from '../metering/usage-events.ts';
 import type { CallEnd } from '../stages/settle/settle.ts';
 import type { GatewayMetrics } from './gateway-metrics.ts';
@@ -17,6 +17,7 @@ export interface CallReportDeps {
   readonly anomalies: RefusalAnomalies;
   readonly quotaAlerts: ReturnType<typeof createQuotaAlerts>;
   readonly metrics: GatewayMetrics;
+  readonly usageAlerts: (call: Call, figures: CallFigures) => void;
 }
 
 /** Step 6 of the settle contract: one log line, live counters, metrics, and the anomaly of a refusal. */
@@ -28,6 +29,7 @@ export function createCallReport({
   anomalies,
   quotaAlerts,
   metrics,
+  usageAlerts,
 }: CallReportDeps): (call: Call, end: CallEnd) => void {
   return (call, end) => {
     const owner = call.key?.workspace;
@@ -66,6 +68,7 @@ export function createCallReport({
         limit: call.refusal.limit,
       });
     }
+    if (end.figures !== undefined) usageAlerts(call, end.figures);
     if (call.view !== undefined && owner !== undefined)
       quotaAlerts(call.view, { requestId: call.id, tenant: owner.tenant.id, workspace: owner.workspace.slug });
     if (log.enabled) log.info(members(call, end, overhead), clock.now(), 'call');

@@ -203,6 +203,7 @@ export function createAttemptUnderTest(
       endUser: undefined,
       maxOutputTokens: undefined,
       choices: 1,
+      askedUse: undefined,
       billedPrice: { inputPicoUsd: 1, outputPicoUsd: 1 },
       priceVersion: 1,
       choice: undefined,

@@ -123,7 +123,7 @@ class Exchange implements TransportHandlers {
     } else if (!call.inbound.stream) {
       this.#reading = 'whole';
     } else if (contentType.startsWith('text/event-stream')) {
-      this.#reader = call.adapter.createStreamReader(call.inbound);
+      this.#reader = call.adapter.createStreamReader(call.inbound, call.expectedInput);
       this.#reading = 'stream';
     } else if (contentType.startsWith(JSON_TYPE)) {
       this.#reading = 'not_a_stream';
@@ -191,7 +191,7 @@ class Exchange implements TransportHandlers {
     }
     this.#release();
     if (this.#decided) return;
-    const { adapter, inbound } = this.#asked();
+    const { adapter, inbound, expectedInput } = this.#asked();
     const body = this.#body();
     switch (this.#reading) {
       case 'error':
@@ -199,7 +199,7 @@ class Exchange implements TransportHandlers {
         this.#fail(adapter.classify(status, this.#headers, body, inbound));
         return;
       case 'not_a_stream': {
-        const parsed = adapter.readWhole(inbound, body);
+        const parsed = adapter.readWhole(inbound, body, expectedInput);
         this.#fail(
           isFault(parsed) && parsed.kind !== 'malformed'
             ? parsed
@@ -209,7 +209,7 @@ class Exchange implements TransportHandlers {
       }
       default: {
         if (body.length > LARGE_BYTES) void this.#readLarge(body);
-        else this.#decideWhole(adapter.readWhole(inbound, body), body);
+        else this.#decideWhole(adapter.readWhole(inbound, body, expectedInput), body);
       }
     }
   }

@@ -1,4 +1,5 @@
 import type {
+  ExpectedInput,
   InboundCall,
   PlannedAttempt,
   ProviderAdapter,
@@ -18,6 +19,8 @@ export interface UpstreamCall {
   readonly adapter: ProviderAdapter;
   readonly request: UpstreamRequest;
   readonly inbound: InboundCall;
+  /** Undefined for a call whose answer nobody reads, such as a probe. */
+  readonly expectedInput?: ExpectedInput;
   readonly attempt: PlannedAttempt;
   readonly attemptIndex: number;
   readonly cancel: CancelToken;

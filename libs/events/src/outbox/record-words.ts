@@ -85,4 +85,6 @@ export const RECORD_WORDS: readonly string[] = [
   'hit',
   'stale',
   'stop',
+  // Later ones.
+  'served',
 ];

@@ -65,6 +65,7 @@ const ATTEMPT = {
   status: 200,
   usage: USAGE,
   usage_source: 'provider',
+  served: { tier: 'priority', cache_write_1h: 3, tools: { web_search: 2 } },
   cost_nanousd: 9,
   queue_ms: 0.25,
   ttfb_ms: 1.5,

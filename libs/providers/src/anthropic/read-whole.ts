@@ -2,7 +2,7 @@ import type { InboundCall, UpstreamFault, WholeAnswer } from '@sluice/contracts'
 import { parseJson } from '../classify-status.ts';
 import { errorIn, faultOfError } from '../error-words.ts';
 import { asObject, textLength, tokenCount } from '../token-count.ts';
-import { anthropicUsage } from './usage.ts';
+import { anthropicServed, anthropicUsage } from './usage.ts';
 
 const NO_USAGE = { input: 0, cache_read: 0, cache_write: 0, output: 0, reasoning: 0, audio: 0 };
 
@@ -25,6 +25,7 @@ export function readAnthropicWhole(call: InboundCall, body: Buffer): WholeAnswer
   }
   return {
     usage: anthropicUsage(answer.usage),
+    served: anthropicServed(answer.usage),
     finishReason: typeof answer.stop_reason === 'string' ? answer.stop_reason : undefined,
     model: typeof answer.model === 'string' ? answer.model : undefined,
     outputChars,

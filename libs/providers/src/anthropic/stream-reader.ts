@@ -1,25 +1,32 @@
 import type { InboundCall, StreamReader } from '@sluice/contracts';
 import { errorIn } from '../error-words.ts';
-import { createEventReader, isDone, noteCut, noteMark, parseData, type StreamFacts } from '../event-reader.ts';
+import {
+  createEventReader,
+  isDone,
+  noteCut,
+  noteMark,
+  noteUsage,
+  parseData,
+  type StreamFacts,
+} from '../event-reader.ts';
 import type { SseEvent } from '../sse-codec.ts';
 import { asObject, textLength } from '../token-count.ts';
 import { anthropicFault, blockChars } from './read-whole.ts';
-import { anthropicUsage } from './usage.ts';
+import { anthropicServed, anthropicUsage, mergeUsage } from './usage.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
 /** Reads a stream of message events. Input is counted at its start, output at its end. */
 export function createAnthropicStreamReader(_call: InboundCall): StreamReader {
-  /** What the stream's start reported, as it was written. */
-  let started: Json | undefined;
+  /** What the stream has reported so far, as it was written. */
+  let said: Json | undefined;
   let counted = false;
 
   function noteEnd(data: Json, facts: StreamFacts): void {
     const usage = asObject(data.usage);
     if (usage?.output_tokens !== undefined && usage.output_tokens !== null) {
       counted = true;
-      // Counts are cumulative: what the end repeats replaces what the start said, and is not added to it.
-      facts.usage = anthropicUsage({ ...started, ...defined(usage) });
+      noteReport(facts, (said = mergeUsage(said, usage)));
     } else if (!counted) {
       // A count from the stream's start says nothing of what was generated.
       facts.usage = undefined;
@@ -41,8 +48,8 @@ export function createAnthropicStreamReader(_call: InboundCall): StreamReader {
     switch (data.type) {
       case 'message_start': {
         const message = asObject(data.message);
-        started = asObject(message?.usage);
-        facts.usage = anthropicUsage(started);
+        said = asObject(message?.usage);
+        noteReport(facts, said);
         if (typeof message?.model === 'string') facts.model = message.model;
         return 'forward';
       }
@@ -75,6 +82,12 @@ export function createAnthropicStreamReader(_call: InboundCall): StreamReader {
 
 const STOP = Buffer.from('event: message_stop\ndata: {"type":"message_stop"}\n\n');
 
+/** Notes what a message has reported so far. */
+export function noteReport(facts: StreamFacts, reported: Json | undefined): void {
+  noteUsage(facts, anthropicUsage(reported));
+  facts.served = anthropicServed(reported);
+}
+
 /** The data of an event; undefined when it is no object, or is an error, which is noted as the fault. */
 export function eventOf(event: SseEvent, facts: StreamFacts): Json | undefined {
   const data = parseData(event);
@@ -96,8 +109,4 @@ function textOf(delta: Json | undefined): StreamFacts['repeats'] {
     if (typeof value === 'string') return { key, value };
   }
   return undefined;
-}
-
-function defined(source: Json | undefined): Json {
-  return Object.fromEntries(Object.entries(source ?? {}).filter(([, value]) => value !== undefined && value !== null));
 }

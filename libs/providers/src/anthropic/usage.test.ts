@@ -86,7 +86,7 @@ describe('usage of a stream of Anthropic', () => {
   };
   const event = (type: string, fields: object): string =>
     `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
-  const usageOf = (start: object | undefined, ...deltas: object[]) => {
+  const readerOf = (start: object | undefined, ...deltas: object[]) => {
     const reader = createAnthropicStreamReader(CALL);
     reader.push(
       Buffer.from(
@@ -97,8 +97,10 @@ describe('usage of a stream of Anthropic', () => {
     for (const usage of deltas)
       reader.push(Buffer.from(event('message_delta', { delta: { stop_reason: 'end_turn' }, usage })));
     reader.push(Buffer.from(event('message_stop', {})));
-    return reader.usage;
+    return reader;
   };
+  const usageOf = (...reports: Parameters<typeof readerOf>) => readerOf(...reports).usage;
+  const servedBy = (...reports: Parameters<typeof readerOf>) => readerOf(...reports).served;
 
   it('takes input from its start and output from its end, which is cumulative and not added', () => {
     expect(usageOf({ input_tokens: 25, output_tokens: 1 }, { output_tokens: 15 })).toEqual({
@@ -111,6 +113,32 @@ describe('usage of a stream of Anthropic', () => {
       input: 25,
       output: 15,
     });
+  });
+
+  it('keeps the larger count where the end sends zeros', () => {
+    expect(
+      usageOf(
+        { input_tokens: 1_000, cache_read_input_tokens: 500, output_tokens: 1 },
+        { input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 15 },
+      ),
+    ).toEqual({ ...NONE, input: 1_000, cache_read: 500, output: 15 });
+  });
+
+  it('keeps what it was served by, which its start or its end tells', () => {
+    expect(
+      servedBy(
+        {
+          input_tokens: 5,
+          output_tokens: 1,
+          service_tier: 'priority',
+          cache_creation: { ephemeral_5m_input_tokens: 10, ephemeral_1h_input_tokens: 40 },
+        },
+        { output_tokens: 15, server_tool_use: { web_search_requests: 2, web_fetch_requests: 0 }, speed: 'fast' },
+      ),
+    ).toEqual({ tier: 'priority+fast', cache_write_1h: 40, tools: { web_search: 2 } });
+    expect(servedBy({ input_tokens: 5, output_tokens: 1, service_tier: 'standard' }, { output_tokens: 2 })).toBe(
+      undefined,
+    );
   });
 
   it('takes the end as the newer word where it repeats the input side', () => {

@@ -24,9 +24,9 @@ export function createOpenaiAdapter({ clock }: { clock: Pick<Clock, 'now'> }): P
       const fault = classifyOpenai(status, headers, body, clock.now());
       return call.operation === 'messages' ? translateFaultToAnthropic(fault) : fault;
     },
-    readWhole: (call, body) =>
-      call.operation === 'messages' ? readCompletionForAnthropic(body) : readOpenaiWhole(body),
-    createStreamReader: (call) =>
-      call.operation === 'messages' ? createAnthropicReaderOfOpenai() : createOpenaiStreamReader(call),
+    readWhole: (call, body, expectedInput) =>
+      call.operation === 'messages' ? readCompletionForAnthropic(body, expectedInput) : readOpenaiWhole(body),
+    createStreamReader: (call, expectedInput) =>
+      call.operation === 'messages' ? createAnthropicReaderOfOpenai(expectedInput) : createOpenaiStreamReader(call),
   };
 }

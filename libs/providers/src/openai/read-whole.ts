@@ -3,6 +3,7 @@ import { parseJson } from '../classify-status.ts';
 import { errorIn, errorOfChoice, faultOfError } from '../error-words.ts';
 import { scanObject } from '../json-scan.ts';
 import { asObject, textLength } from '../token-count.ts';
+import { openaiServed } from './served.ts';
 import { openaiUsage } from './usage.ts';
 
 /**
@@ -40,6 +41,7 @@ export function readOpenaiWhole(body: Buffer): WholeAnswer | UpstreamFault {
   }
   return {
     usage: openaiUsage(answer.usage),
+    served: openaiServed(answer),
     finishReason,
     model: typeof answer.model === 'string' ? answer.model : undefined,
     outputChars,

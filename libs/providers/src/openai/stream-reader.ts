@@ -1,9 +1,10 @@
-import type { InboundCall, StreamReader } from '@sluice/contracts';
+import { totalTokens, type InboundCall, type StreamReader } from '@sluice/contracts';
 import { errorIn, errorOfChoice, faultOfError } from '../error-words.ts';
-import { createEventReader, isDone, noteMark, parseData, type StreamFacts } from '../event-reader.ts';
+import { createEventReader, isDone, noteMark, noteUsage, parseData, type StreamFacts } from '../event-reader.ts';
 import type { SseEvent } from '../sse-codec.ts';
 import { asObject, textLength } from '../token-count.ts';
 import { contentLength, otherChars } from './read-whole.ts';
+import { openaiServed } from './served.ts';
 import { openaiUsage } from './usage.ts';
 
 /** Reads a stream of chat completion chunks; the usage chunk is kept from callers that did not ask for it. */
@@ -14,15 +15,28 @@ export function createOpenaiStreamReader({ wantsUsage }: InboundCall): StreamRea
     const chunk = chunkOf(event, facts);
     if (chunk === undefined) return 'hide';
     if (typeof chunk.model === 'string') facts.model ??= chunk.model;
-    // The last word counts, also when it is senseless: an earlier count of a running stream says nothing of its end.
-    if (asObject(chunk.usage) !== undefined) facts.usage = openaiUsage(chunk.usage);
     const choices = Array.isArray(chunk.choices) ? chunk.choices : [];
     for (const choice of choices) noteChoice(asObject(choice), facts);
+    noteCount(chunk, facts);
     if (choices.length === 1 && asObject(chunk.usage) === undefined)
       facts.repeats = textOf(asObject(asObject(choices[0])?.delta));
     // Counts that cannot be used are no less the chunk that the caller did not ask for.
     return asObject(chunk.usage) !== undefined && choices.length === 0 && !wantsUsage ? 'hide' : 'forward';
   }, DONE);
+}
+
+/**
+ * Notes what a chunk counts and how it was served. Counts are cumulative, so that a smaller one does not replace a
+ * larger; a senseless last word does: an earlier count of a running stream says nothing of its end.
+ */
+export function noteCount(chunk: Readonly<Record<string, unknown>>, facts: StreamFacts): void {
+  if (asObject(chunk.usage) !== undefined) {
+    const usage = openaiUsage(chunk.usage);
+    const isLess = usage !== undefined && facts.usage !== undefined && totalTokens(usage) < totalTokens(facts.usage);
+    noteUsage(facts, isLess ? facts.usage : usage);
+  }
+  const served = openaiServed(chunk);
+  if (served !== undefined) facts.served = { ...facts.served, ...served };
 }
 
 const DONE = Buffer.from('data: [DONE]\n\n');

@@ -80,6 +80,59 @@ describe('usage of OpenAI', () => {
       },
       { ...NONE, input: 5, output: 2 },
     ],
+    [
+      'writes to the cache among the details',
+      {
+        prompt_tokens: 1000,
+        completion_tokens: 5,
+        total_tokens: 1005,
+        prompt_tokens_details: { cache_write_tokens: 900 },
+      },
+      { ...NONE, input: 100, cache_write: 900, output: 5 },
+    ],
+    [
+      "DeepSeek's hits and misses",
+      {
+        prompt_tokens: 1000,
+        completion_tokens: 20,
+        total_tokens: 1020,
+        prompt_cache_hit_tokens: 896,
+        prompt_cache_miss_tokens: 104,
+        completion_tokens_details: { reasoning_tokens: 12 },
+      },
+      { ...NONE, input: 104, cache_read: 896, output: 8, reasoning: 12 },
+    ],
+    [
+      'cached tokens beside the details',
+      { prompt_tokens: 300, completion_tokens: 10, total_tokens: 310, cached_tokens: 256 },
+      { ...NONE, input: 44, cache_read: 256, output: 10 },
+    ],
+    [
+      "xAI's reasoning, which stands beside the completion",
+      {
+        prompt_tokens: 10,
+        completion_tokens: 9,
+        total_tokens: 339,
+        completion_tokens_details: { reasoning_tokens: 320 },
+      },
+      { ...NONE, input: 10, output: 9, reasoning: 320 },
+    ],
+    [
+      "xAI's prompt with images and a cache",
+      {
+        prompt_tokens: 125,
+        completion_tokens: 48,
+        total_tokens: 173,
+        prompt_tokens_details: { text_tokens: 125, audio_tokens: 0, image_tokens: 0, cached_tokens: 98 },
+        completion_tokens_details: { reasoning_tokens: 0, audio_tokens: 0 },
+      },
+      { ...NONE, input: 27, cache_read: 98, output: 48 },
+    ],
+    [
+      "Gemini's thoughts, which only the total tells",
+      { prompt_tokens: 758, completion_tokens: 102, total_tokens: 1725 },
+      { ...NONE, input: 758, output: 102, reasoning: 865 },
+    ],
     ['explicit zeros', { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }, NONE],
   ])('%s: each token in one class, all together the total', (_what, reported, expected) => {
     const usage = openaiUsage(reported);

@@ -28,6 +28,8 @@ export function createTranslatingReader(
     ended: false,
     fault: undefined,
     usage: undefined,
+    countedChars: 0,
+    served: undefined,
     finishReason: undefined,
     model: undefined,
     outputChars: 0,
@@ -88,6 +90,12 @@ export function createTranslatingReader(
     },
     get usage() {
       return facts.usage;
+    },
+    get countedChars() {
+      return facts.countedChars;
+    },
+    get served() {
+      return facts.served;
     },
     get finishReason() {
       return facts.finishReason;

@@ -29,7 +29,7 @@ export function createAdmitStage({ limits, estimator, outbox }: AdmitDeps): Stag
       const shape = shapeOf(key, resolved);
       const expected =
         resolved.choice?.kind === 'open'
-          ? reserveForAny(estimator, shape, resolved.choice)
+          ? reserveForAny(estimator, shape, resolved.choice, resolved.askedUse)
           : reserveForFirst(estimator, key, resolved);
       const reservation: Reservation = { ...expected, leastTokens: shape.floorTokens };
       call.reservation = reservation;
@@ -46,7 +46,7 @@ function reserveForFirst(estimator: Estimator, key: CompiledKey, resolved: Resol
   return {
     inputTokens: expected.inputTokens,
     outputTokens,
-    costNanoUsd: dearestCost(candidatePrices(key, resolved), expected.inputTokens, outputTokens),
+    costNanoUsd: dearestCost(candidatePrices(key, resolved), expected.inputTokens, outputTokens, resolved.askedUse),
   };
 }
 

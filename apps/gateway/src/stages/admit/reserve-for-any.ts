@@ -1,4 +1,4 @@
-import type { Reservation } from '@sluice/contracts';
+import type { Reservation, ServedUse } from '@sluice/contracts';
 import type { ModelChoice } from '../../call.ts';
 import type { CallShape, Estimate, Estimator } from '../../metering/estimator.ts';
 import { dearestCost } from '../../metering/pricing.ts';
@@ -12,6 +12,7 @@ export function reserveForAny(
   estimator: Estimator,
   shape: CallShape,
   choice: Extract<ModelChoice, { kind: 'open' }>,
+  asked?: ServedUse,
 ): Reservation {
   const expected = choice.candidates.map(({ model }) => estimator.expect({ ...shape, model: model.id }));
   const usual = meanOfObserved(expected);
@@ -19,7 +20,7 @@ export function reserveForAny(
   choice.candidates.forEach(({ billedPrice }, i) => {
     const own = expected[i] as Estimate;
     const { inputTokens, outputTokens } = own.observed ? own : (usual ?? own);
-    const cost = dearestCost([billedPrice], inputTokens, outputTokens);
+    const cost = dearestCost([billedPrice], inputTokens, outputTokens, asked);
     choice.costs.push(cost);
     reservation.inputTokens = Math.max(reservation.inputTokens, inputTokens);
     reservation.outputTokens = Math.max(reservation.outputTokens, outputTokens);

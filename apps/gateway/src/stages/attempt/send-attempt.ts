@@ -13,6 +13,7 @@ import { expectedInput } from '../../metering/estimated-input.ts';
 import type { BodyPool } from '../../bodies/body-pool.ts';
 import { ownerOf } from '../../bodies/job-owner.ts';
 import type { Call, Resolved } from '../../call.ts';
+import { tierOnly } from '../resolve/asked-use.ts';
 import { countsAgainst } from '../../upstream/counts-against.ts';
 import type { LargeAnswer } from '../../upstream/upstream-call.ts';
 import { openUpstream } from '../../upstream/open-upstream.ts';
@@ -64,6 +65,7 @@ export async function sendAttempt(
     adapter: deps.adapters(entry.provider.dialect) as ProviderAdapter,
     request,
     inbound: (call.resolved as Resolved).inbound,
+    expectedInput: () => expectedInput(call),
     attempt: entry,
     attemptIndex: record.index,
     cancel: call.cancel,
@@ -161,5 +163,6 @@ function chargeInput({ call, entry }: Attempt, record: CallAttempt): void {
   const usage = { ...zeroUsage(), input: expectedInput(call) };
   record.usage = usage;
   record.usage_source = 'estimate';
-  record.cost_nanousd = entry.price === undefined ? 0 : priceUsage(usage, entry.price);
+  record.cost_nanousd =
+    entry.price === undefined ? 0 : priceUsage(usage, entry.price, tierOnly((call.resolved as Resolved).askedUse));
 }

@@ -1,6 +1,6 @@
 import type { InboundCall } from '@sluice/contracts';
 import type { Call, Resolved } from '../../call.ts';
-import { textTokensOf } from '../../bodies/facts-of.ts';
+import { isOpaque, textTokensOf } from '../../bodies/facts-of.ts';
 
 /** Smaller bodies are no weight; to forget them would cost more than they do. */
 const SMALL_BYTES = 8 * 1024;
@@ -16,7 +16,7 @@ export function forgetBody(call: Call): void {
   call.freeBody?.();
   const resolved = call.resolved as Resolved;
   if (resolved.bodyBytes <= SMALL_BYTES) return;
-  call.forgottenTextTokens = textTokensOf(resolved.inbound);
+  call.forgotten = { textTokens: textTokensOf(resolved.inbound), isOpaque: isOpaque(resolved.inbound) };
   call.body = undefined;
   call.json = undefined;
   call.bodyIndex = undefined;

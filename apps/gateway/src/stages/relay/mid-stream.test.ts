@@ -82,7 +82,7 @@ describe('a hard quota that runs out in the middle of a stream', () => {
       });
       expect(event?.usage.output).toBe(sent);
       expect(event?.billed_nanousd).toBe((event?.usage.input ?? 0) * 1000 + sent * 2000);
-      expect(JSON.parse((events.at(-2) as string).slice(6)).usage).toEqual({
+      expect(JSON.parse((events.at(-2) as string).slice(6)).usage).toMatchObject({
         prompt_tokens: event?.usage.input,
         completion_tokens: sent,
         total_tokens: (event?.usage.input ?? 0) + sent,
@@ -92,6 +92,31 @@ describe('a hard quota that runs out in the middle of a stream', () => {
       await eventually(() => expect(upstream.aborted).toBe(1));
       expect(gateway.breakers.report()[0]?.failure_percent ?? 0).toBe(0);
       expect(gateway.slotsInUse()).toBe(0);
+    });
+  });
+
+  it('tells a client of the other dialect the counts that are billed', async () => {
+    const upstream = await upstreamOf(longOpenai);
+    await run(upstream, hardQuota(1_000, { stopMidStream: true }), async (gateway) => {
+      const answer = await fetch(`${gateway.url}/v1/messages`, {
+        method: 'POST',
+        headers: { 'x-api-key': SAMPLE_KEYS.acme, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          model: 'sim-small',
+          max_tokens: 4_000,
+          stream: true,
+          messages: [{ role: 'user', content: 'Hello' }],
+        }),
+      });
+      const end = (await answer.text()).split('\n').find((line) => line.includes('"type":"message_delta"')) ?? '';
+      await eventually(() => expect(gateway.settled).toHaveLength(1));
+      const [event] = gateway.settled;
+      expect(event).toMatchObject({ finish_reason: 'quota', abort_case: 'partial' });
+      expect(event?.usage.input).toBeGreaterThan(0);
+      expect(JSON.parse(end.slice(5))).toMatchObject({
+        delta: { stop_reason: 'max_tokens' },
+        usage: { input_tokens: event?.usage.input, output_tokens: event?.usage.output },
+      });
     });
   });
 

@@ -8,7 +8,7 @@ import type { LimitStore, Refusal } from '@sluice/contracts';
 import type { CompiledKey } from '../../compiled-config.ts';
 import type { Estimator } from '../../metering/estimator.ts';
 import { expectedInput } from '../../metering/estimated-input.ts';
-import { finalUsage } from '../../metering/final-usage.ts';
+import { finalUsage, seenOf } from '../../metering/final-usage.ts';
 import { forgetBody } from './forget-body.ts';
 import { createReaderWatch, type ReaderWatch } from './reader-watch.ts';
 import { cutStream } from './stream-ending.ts';
@@ -116,14 +116,7 @@ function topUpOf(call: Call, { limits, estimator, onTopUpFault }: RelayDeps, onE
  */
 function stopAt(call: Call, answer: StreamOpenAnswer, chunk: Buffer): boolean {
   const { inbound, choices } = call.resolved as Resolved;
-  const { usage } = finalUsage(
-    {
-      usage: answer.reader.usage,
-      outputChars: answer.reader.outputChars,
-      ended: false,
-      finished: false,
-      givenUp: true,
-    },
+  const { usage } = finalUsage({ ...seenOf(answer.reader), ended: false, finished: false, givenUp: true }, () =>
     expectedInput(call),
   );
   const cut = cutStream(

@@ -40,7 +40,13 @@ describe('a stream that is cut', () => {
         created: 9,
         model: 'm',
         choices: [],
-        usage: { prompt_tokens: 5, completion_tokens: 7, total_tokens: 12 },
+        usage: {
+          prompt_tokens_details: { cached_tokens: 0, cache_write_tokens: 0, audio_tokens: 0 },
+          completion_tokens_details: { reasoning_tokens: 0, audio_tokens: 0 },
+          prompt_tokens: 5,
+          completion_tokens: 7,
+          total_tokens: 12,
+        },
       },
       '[DONE]',
     ]);
@@ -50,7 +56,11 @@ describe('a stream that is cut', () => {
   it('ends an Anthropic message: the open block, stop_reason max_tokens, message_stop', () => {
     expect(eventsOf(cutStream('anthropic', Buffer.from(delta(3)), 1, usage)?.ending)).toEqual([
       { type: 'content_block_stop', index: 3 },
-      { type: 'message_delta', delta: { stop_reason: 'max_tokens', stop_sequence: null }, usage: { output_tokens: 7 } },
+      {
+        type: 'message_delta',
+        delta: { stop_reason: 'max_tokens', stop_sequence: null },
+        usage: { input_tokens: 5, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 7 },
+      },
       { type: 'message_stop' },
     ]);
     const closed = `${delta(3)}event: content_block_stop\ndata: {"type":"content_block_stop","index":3}\n\n`;

@@ -1,4 +1,5 @@
-import { outputTokens, inputTokens, type Dialect, type TokenUsage } from '@sluice/contracts';
+import type { Dialect, TokenUsage } from '@sluice/contracts';
+import { anthropicUsageOf, openaiUsageOf } from '@sluice/providers';
 
 /** A buffer of a stream, cut after its last whole event, and the events that end the stream there correctly. */
 export interface CutStream {
@@ -67,14 +68,8 @@ function openaiEnding(text: string, choices: number, usage: TokenUsage | undefin
   const stops = Array.from({ length: choices }, (_, index) =>
     event({ ...head, choices: [{ index, delta: {}, logprobs: null, finish_reason: 'length' }] }),
   );
-  const counts = usage === undefined ? '' : event({ ...head, choices: [], usage: openaiCounts(usage) });
+  const counts = usage === undefined ? '' : event({ ...head, choices: [], usage: openaiUsageOf(usage) });
   return `${stops.join('')}${counts}data: [DONE]\n\n`;
-}
-
-function openaiCounts(usage: TokenUsage): object {
-  const prompt = inputTokens(usage);
-  const completion = outputTokens(usage);
-  return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion };
 }
 
 /** At most one content block is open at a time; the last event that names a block tells which, or that none is. */
@@ -84,7 +79,7 @@ function anthropicEnding(text: string, usage: TokenUsage | undefined): string | 
   const open = last.type === 'content_block_stop' ? '' : named('content_block_stop', { index: last.index });
   const delta = named('message_delta', {
     delta: { stop_reason: 'max_tokens', stop_sequence: null },
-    usage: { output_tokens: usage === undefined ? 0 : outputTokens(usage) },
+    usage: usage === undefined ? { output_tokens: 0 } : anthropicUsageOf(usage),
   });
   return `${open}${delta}${named('message_stop', {})}`;
 }

@@ -1,8 +1,8 @@
 import type { Model, ModelAbility, Refusal } from '@sluice/contracts';
-import type { ExcludedCandidate, ModelChoice, OpenCandidate, Resolved, Wanted } from '../../call.ts';
+import type { ExcludedCandidate, ModelChoice, OpenCandidate, Resolved } from '../../call.ts';
 import type { CompiledConfig, CompiledKey } from '../../compiled-config.ts';
 import { abilitiesFor, textTokensOf } from '../../bodies/facts-of.ts';
-import { billedPriceOf } from '../../metering/pricing.ts';
+import { billedPriceOf, unpricedRefusal, withStatedPrice } from '../../metering/pricing.ts';
 import type { Planner } from '../route/planner.ts';
 import { isPlanRefusal } from '../route/static-plan.ts';
 import { judgeModel, modelNotFound } from './judge-model.ts';
@@ -13,7 +13,7 @@ const MAX_CANDIDATES = 64;
 export interface OpenCall {
   readonly config: CompiledConfig;
   readonly key: CompiledKey;
-  readonly asked: Pick<Resolved, 'inbound' | 'feature' | 'modelRequested' | 'maxOutputTokens'>;
+  readonly asked: Pick<Resolved, 'inbound' | 'feature' | 'modelRequested' | 'maxOutputTokens' | 'askedUse'>;
   readonly planner: Planner;
   readonly nowMs: number;
   /** Catalogue id of the model that answers where nothing is learned. */
@@ -88,7 +88,9 @@ export function candidateOf(
     key,
     asked,
     planner,
-  }: Pick<OpenCall, 'config' | 'key' | 'planner'> & { readonly asked: Pick<Wanted, 'inbound' | 'feature'> },
+  }: Pick<OpenCall, 'config' | 'key' | 'planner'> & {
+    readonly asked: Pick<Resolved, 'inbound' | 'feature' | 'askedUse'>;
+  },
   model: Model,
   { needs, inputTokens, maxOutputTokens }: Demands,
 ): OpenCandidate | string {
@@ -99,6 +101,9 @@ export function candidateOf(
     return `gives at most ${model.maxOutputTokens} tokens`;
   const billedPrice = billedPriceOf(key.workspace.priceBook, model, key.workspace.policy);
   if (billedPrice === undefined) return 'has no price';
+  const { policy } = key.workspace;
+  if (unpricedRefusal(billedPrice, asked.askedUse, policy, model.id) !== undefined)
+    return 'has no price for what is asked';
   const plan = planner.planFor(config, key, {
     inbound: asked.inbound,
     feature: asked.feature,
@@ -107,7 +112,9 @@ export function candidateOf(
   });
   if (isPlanRefusal(plan))
     return plan.code === 'kill_switch' ? 'switched off' : 'no provider of the chain can serve it';
-  return plan.entries[0].model === model.id ? { model, billedPrice, plan } : 'the chain answers with another model';
+  return plan.entries[0].model === model.id
+    ? { model, billedPrice: withStatedPrice(billedPrice, asked.askedUse, policy), plan }
+    : 'the chain answers with another model';
 }
 
 function defaultOf(candidates: readonly OpenCandidate[], id: string | undefined): OpenCandidate | undefined {

@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock, InboundCall, Model, Operation, Refusal } from '@sluice/contracts';
-import { payloadsOf } from '../../bodies/facts-of.ts';
+import { askedUseOf, payloadsOf } from '../../bodies/facts-of.ts';
 import { NO_PAYLOADS } from '../../bodies/payloads.ts';
 import type { Call } from '../../call.ts';
 import type { CompiledConfig, CompiledKey } from '../../compiled-config.ts';
-import { billedPriceOf } from '../../metering/pricing.ts';
+import { billedPriceOf, unpricedRefusal, withStatedPrice } from '../../metering/pricing.ts';
 import { recordedText } from '../../metering/recorded-text.ts';
 import type { Stage } from '../../stage.ts';
 import type { Planner } from '../route/planner.ts';
@@ -64,6 +64,7 @@ export function createResolveStage({ clock, planner }: { clock: Clock; planner: 
         maxOutputTokens: maxOutputOf(call.operation, body),
         choices: call.operation === 'chat' && typeof body.n === 'number' ? body.n : 1,
         priceVersion: priceBook.version,
+        askedUse: askedUseOf(inbound),
       };
       if (named.kind === 'open') {
         const choice = openChoice({
@@ -94,6 +95,8 @@ export function createResolveStage({ clock, planner }: { clock: Clock; planner: 
           message: `The model '${named.models[0].id}' has no price and this workspace does not allow unpriced calls.`,
         };
       }
+      const unpriced = unpricedRefusal(billedPrice, asked.askedUse, policy, named.models[0].id);
+      if (unpriced !== undefined) return unpriced;
       const plan = planner.planFor(call.config, key, {
         inbound: asked.inbound,
         candidates: named.models,
@@ -101,7 +104,13 @@ export function createResolveStage({ clock, planner }: { clock: Clock; planner: 
         feature,
       });
       if (isPlanRefusal(plan)) return plan;
-      call.resolved = { ...asked, candidates: named.models, billedPrice, plan, choice: named.choice };
+      call.resolved = {
+        ...asked,
+        candidates: named.models,
+        billedPrice: withStatedPrice(billedPrice, asked.askedUse, policy),
+        plan,
+        choice: named.choice,
+      };
       return undefined;
     },
   };

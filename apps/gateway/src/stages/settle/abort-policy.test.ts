@@ -22,6 +22,8 @@ const usage = (prompt: number, completion: number): string =>
     '"prompt_tokens":5,"completion_tokens":7',
     `"prompt_tokens":${prompt},"completion_tokens":${completion}`,
   );
+const withUsage = (chunk: string, prompt: number, completion: number): string =>
+  chunk.replace(/}\n\n$/, `,"usage":{"prompt_tokens":${prompt},"completion_tokens":${completion}}}\n\n`);
 const whole =
   (fields: object): Script =>
   (response) =>
@@ -194,6 +196,68 @@ const ROWS: readonly Row[] = [
     body: STREAM,
     case: 'complete',
     source: 'estimate',
+    input: 'estimate',
+    output: 10,
+  },
+  {
+    what: 'a stream that counts nothing before its text, and never again',
+    script: scripts.stream(usage(0, 0), TEXT, CHUNK_STOP, DONE),
+    body: STREAM,
+    case: 'complete',
+    source: 'estimate',
+    input: 'estimate',
+    output: 10,
+  },
+  {
+    what: 'a stream with a count in its middle and three more chunks',
+    script: scripts.stream(TEXT, usage(5, 1), TEXT, TEXT, TEXT, CHUNK_STOP, DONE),
+    body: STREAM,
+    case: 'complete',
+    source: 'estimate',
+    input: 5,
+    output: 40,
+  },
+  {
+    what: 'a stream with a count in its middle that is more than its text comes to',
+    script: scripts.stream(TEXT, usage(5, 70), TEXT, CHUNK_STOP, DONE),
+    body: STREAM,
+    case: 'complete',
+    source: 'estimate',
+    input: 5,
+    output: 70,
+  },
+  {
+    what: 'a stream that counts anew with every chunk',
+    script: scripts.stream(withUsage(TEXT, 5, 3), withUsage(TEXT, 5, 7), CHUNK_STOP, DONE),
+    body: STREAM,
+    case: 'complete',
+    source: 'provider',
+    input: 5,
+    output: 7,
+  },
+  {
+    what: 'a stream whose last count is of zeros',
+    script: scripts.stream(TEXT, CHUNK_STOP, usage(5, 7), usage(0, 0), DONE),
+    body: STREAM,
+    case: 'complete',
+    source: 'provider',
+    input: 5,
+    output: 7,
+  },
+  {
+    what: 'a whole answer with more tokens than its model can make',
+    script: whole({ usage: { prompt_tokens: 1e9, completion_tokens: 1e9 } }),
+    case: 'complete',
+    source: 'bounded',
+    input: 'estimate',
+    output: 10,
+  },
+  {
+    what: 'a stream with more tokens than its model can make',
+    script: scripts.stream(TEXT, CHUNK_STOP, usage(1e9, 1e9), DONE),
+    body: STREAM,
+    case: 'complete',
+    source: 'bounded',
     input: 'estimate',
     output: 10,
   },

@@ -1,16 +1,25 @@
 import {
   ERROR_CATALOGUE,
   priceUsage,
+  unpricedOf,
   zeroUsage,
   type CallAttempt,
   type Outcome,
+  type PlannedAttempt,
+  type Price,
+  type ServedUse,
   type TokenUsage,
 } from '@sluice/contracts';
-import type { Call, CallFigures, Resolved } from '../../call.ts';
+import type { Call, CallFigures, Resolved, Unpriced } from '../../call.ts';
+import type { CompiledKey } from '../../compiled-config.ts';
+import { isOpaque } from '../../bodies/facts-of.ts';
 import { expectedInput } from '../../metering/estimated-input.ts';
-import { finalUsage, givenUp, type SeenAnswer } from '../../metering/final-usage.ts';
+import { finalUsage, givenUp, seenOf, type SeenAnswer } from '../../metering/final-usage.ts';
+import { plausible, type CallBounds } from '../../metering/plausible.ts';
+import { withStatedPrice } from '../../metering/pricing.ts';
 import { recordedText } from '../../metering/recorded-text.ts';
 import type { OpenAnswer } from '../../upstream/open-answer.ts';
+import { tierOnly, withAskedTools } from '../resolve/asked-use.ts';
 import { OUTCOME_OF_FAULT } from '../attempt/try-once.ts';
 
 const MAX_FINISH_REASON = 100;
@@ -34,13 +43,13 @@ function exactFigures(call: Call): CallFigures {
       ? {
           usage: answer.parsed.usage,
           outputChars: answer.parsed.outputChars,
+          countedChars: answer.parsed.outputChars,
           ended: true,
           finished: true,
           givenUp: false,
         }
       : {
-          usage: answer.reader.usage,
-          outputChars: answer.reader.outputChars,
+          ...seenOf(answer.reader),
           ended: answer.reader.ended,
           finished: answer.reader.finishReason !== undefined,
           givenUp: wasGivenUp(call, answer),
@@ -55,15 +64,24 @@ function exactFigures(call: Call): CallFigures {
           ? 'cancelled'
           : 'truncated';
   }
-  const final = finalUsage(seen, seen.usage === undefined ? expectedInput(call) : 0);
+  const expected = (): number => expectedInput(call);
+  const resolved = call.resolved as Resolved;
+  const { final, served } = plausible(
+    finalUsage(seen, expected),
+    withAskedTools(answer.kind === 'whole' ? answer.parsed.served : answer.reader.served, resolved.askedUse),
+    boundsOf(call, answer, seen.outputChars),
+    expected,
+  );
   // Where nothing was generated nothing is billed, but what the provider counted is our cost all the same.
   const owed = final.abortCase === 'no_bytes' && seen.usage !== undefined;
   const usage = owed ? seen.usage : final.usage;
-  const cost = answer.attempt.price === undefined ? 0 : priceUsage(usage, answer.attempt.price);
-  const billedNanoUsd = priceUsage(final.usage, (call.resolved as Resolved).billedPrice);
+  const { price } = answer.attempt;
+  const billedPrice = withStatedPrice(resolved.billedPrice, served, (call.key as CompiledKey).workspace.policy);
+  const billedNanoUsd = final.abortCase === 'no_bytes' ? 0 : priceUsage(final.usage, billedPrice, served);
   attempt.usage = usage;
   attempt.usage_source = owed ? 'provider' : final.usageSource;
-  attempt.cost_nanousd = cost;
+  if (served !== undefined) attempt.served = served;
+  attempt.cost_nanousd = price === undefined ? 0 : priceUsage(usage, price, served);
   return {
     outcome,
     abortCase: final.abortCase,
@@ -72,6 +90,29 @@ function exactFigures(call: Call): CallFigures {
     costNanoUsd: costOf(call.attempts),
     billedNanoUsd,
     finishReason: call.stoppedByQuota ? 'quota' : finishReasonOf(answer),
+    unpriced: served === undefined ? NOTHING : unpricedIn(served, billedPrice, answer.attempt, resolved),
+  };
+}
+
+const NOTHING: readonly Unpriced[] = [];
+
+function unpricedIn(served: ServedUse, billed: Price, attempt: PlannedAttempt, { candidates }: Resolved): Unpriced[] {
+  const offer = `${attempt.provider.id}'s offer of ${attempt.model}`;
+  return [
+    ...unpricedOf(billed, served).map((what) => ({ what, of: `the plan's price of ${candidates[0].id}` })),
+    ...(attempt.price === undefined ? [] : unpricedOf(attempt.price, served).map((what) => ({ what, of: offer }))),
+  ];
+}
+
+function boundsOf(call: Call, answer: OpenAnswer, outputChars: number): CallBounds {
+  const { inbound, bodyBytes, choices } = call.resolved as Resolved;
+  return {
+    model: call.config.models.get(answer.attempt.model),
+    isEmbedding: call.operation === 'embeddings',
+    choices,
+    bodyBytes,
+    outputChars,
+    isOpaque: () => call.forgotten?.isOpaque ?? isOpaque(inbound),
   };
 }
 
@@ -99,15 +140,18 @@ function figuresWithoutAnswer(call: Call, outcome: Outcome): CallFigures {
       costNanoUsd,
       billedNanoUsd: 0,
       finishReason: undefined,
+      unpriced: NOTHING,
     };
   }
-  const final = givenUp(undefined, expectedInput(call));
+  const final = givenUp(undefined, () => expectedInput(call));
+  const { billedPrice, askedUse } = call.resolved as Resolved;
   return {
     outcome,
     ...final,
     costNanoUsd,
-    billedNanoUsd: priceUsage(final.usage, (call.resolved as Resolved).billedPrice),
+    billedNanoUsd: priceUsage(final.usage, billedPrice, tierOnly(askedUse)),
     finishReason: undefined,
+    unpriced: NOTHING,
   };
 }
 
@@ -129,6 +173,7 @@ function estimatedFigures(call: Call): CallFigures {
     costNanoUsd: costOf(call.attempts),
     billedNanoUsd: call.reservation?.costNanoUsd ?? 0,
     finishReason: undefined,
+    unpriced: NOTHING,
   };
 }
 

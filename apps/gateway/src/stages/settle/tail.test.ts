@@ -5,6 +5,7 @@ const call = { answer: { attempt: { model: 'sim-small', provider: { id: 'primary
 const figures: CallFigures = {
   outcome: 'ok',
   abortCase: 'complete',
+  unpriced: [],
   usage: { input: 5, cache_read: 1, cache_write: 2, output: 7, reasoning: 3, audio: 4 },
   usageSource: 'provider',
   costNanoUsd: 1,

@@ -1,4 +1,5 @@
 import {
+  type ExpectedInput,
   type InboundCall,
   isFault,
   type Refusal,
@@ -15,7 +16,10 @@ import { createTranslationCache, isNotCarried, judgedOf, translatedOf } from '..
 import { anthropicFaultOf } from './error.ts';
 import { toChatRequest } from './request.ts';
 import { createMessageEventReader } from './stream.ts';
+import { guessedUsage } from './usage.ts';
 import { toMessage } from './whole.ts';
+
+const unknownInput: ExpectedInput = () => 0;
 
 const translate = createTranslationCache(toChatRequest);
 
@@ -45,16 +49,19 @@ function chatBody(call: InboundCall, target: UpstreamTarget): WrittenBody | Refu
 export { anthropicFaultOf as translateFaultToAnthropic } from './error.ts';
 
 /** A whole chat completion with its translation. */
-export function readCompletionForAnthropic(body: Buffer): WholeAnswer | UpstreamFault {
+export function readCompletionForAnthropic(
+  body: Buffer,
+  expectedInput: ExpectedInput = unknownInput,
+): WholeAnswer | UpstreamFault {
   const parsed = readOpenaiWhole(body);
   if (isFault(parsed)) return anthropicFaultOf(parsed);
-  const message = toMessage(body, parsed.outputChars);
+  const message = toMessage(body, () => guessedUsage(expectedInput(), parsed.outputChars));
   return typeof message === 'string'
     ? { kind: 'malformed', status: 200, detail: message }
     : { ...parsed, body: message };
 }
 
 /** Chat completion chunks as message events. */
-export function createAnthropicReaderOfOpenai(): StreamReader {
-  return createMessageEventReader();
+export function createAnthropicReaderOfOpenai(expectedInput: ExpectedInput = unknownInput): StreamReader {
+  return createMessageEventReader(expectedInput);
 }

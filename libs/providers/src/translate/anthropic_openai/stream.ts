@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { StreamReader } from '@sluice/contracts';
+import { inputTokens, outputTokens, type ExpectedInput, type StreamReader, type TokenUsage } from '@sluice/contracts';
 import { isDone, noteMark, type StreamFacts } from '../../event-reader.ts';
 import { asObject } from '../../token-count.ts';
-import { chunkOf, noteDelta } from '../../openai/stream-reader.ts';
-import { openaiUsage } from '../../openai/usage.ts';
+import { chunkOf, noteCount, noteDelta } from '../../openai/stream-reader.ts';
 import { anthropicFaultOf } from './error.ts';
 import { asArray, asText, type Json } from '../carrier.ts';
 import { rawTexts } from '../raw-json.ts';
@@ -19,7 +18,7 @@ const ARGUMENTS = ['choices', '*', 'delta', 'tool_calls', '*', 'function', 'argu
  * A stream of chat completion chunks as Anthropic's events. The counts come with the end, because only then does the
  * provider give them.
  */
-export function createMessageEventReader(): StreamReader {
+export function createMessageEventReader(expectedInput: ExpectedInput): StreamReader {
   const blocks = new MessageBlocks();
   let started = false;
   let refused = false;
@@ -37,7 +36,7 @@ export function createMessageEventReader(): StreamReader {
       content: [],
       stop_reason: null,
       stop_sequence: null,
-      usage: { input_tokens: 0, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 0 },
+      usage: guessedUsage(expectedInput(), 0),
     };
     return event('message_start', `,"message":${JSON.stringify(message)}`);
   }
@@ -87,8 +86,19 @@ export function createMessageEventReader(): StreamReader {
       return malformed(facts, blocks.broken);
     }
     const delta = { stop_reason: stopReasonOf(facts.finishReason, blocks.hasTools, refused), stop_sequence: null };
-    const usage = facts.usage === undefined ? guessedUsage(facts.outputChars) : anthropicUsageOf(facts.usage);
+    const usage = isCounted(facts) ? anthropicUsageOf(facts.usage) : guessed(facts);
     return `${begin}${rest}${event('message_delta', `,"delta":${JSON.stringify(delta)},"usage":${JSON.stringify(usage)}`)}${event('message_stop', '')}`;
+  }
+
+  /** Of a count that came before more content the input holds, and the output is at least what the text comes to. */
+  function guessed({ usage, outputChars }: StreamFacts): Json {
+    const input = usage === undefined || inputTokens(usage) === 0 ? undefined : usage;
+    const guess = guessedUsage(input === undefined ? expectedInput() : 0, outputChars);
+    if (usage === undefined) return guess;
+    const output = Math.max(outputTokens(usage), Number(guess.output_tokens));
+    return input === undefined
+      ? { ...guess, output_tokens: output }
+      : { ...anthropicUsageOf(input), output_tokens: output };
   }
 
   return createTranslatingReader((sse, facts) => {
@@ -102,10 +112,15 @@ export function createMessageEventReader(): StreamReader {
     // The first chunk of some has neither: it only tells what a filter made of the prompt.
     if (typeof chunk.model === 'string' && chunk.model !== '') facts.model ??= chunk.model;
     id ||= asText(chunk.id) ?? '';
-    if (asObject(chunk.usage) !== undefined) facts.usage = openaiUsage(chunk.usage);
     const first = asObject(asArray(chunk.choices)?.[0]);
-    return first === undefined ? '' : choice(first, sse.data, facts);
+    const out = first === undefined ? '' : choice(first, sse.data, facts);
+    noteCount(chunk, facts);
+    return out;
   }, finish);
+}
+
+function isCounted(facts: StreamFacts): facts is StreamFacts & { usage: TokenUsage } {
+  return facts.usage !== undefined && facts.outputChars <= facts.countedChars;
 }
 
 function malformed(facts: StreamFacts, detail: string): string {

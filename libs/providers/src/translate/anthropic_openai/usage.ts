@@ -14,10 +14,10 @@ export function anthropicUsageOf(usage: TokenUsage): Json {
   };
 }
 
-/** Where a provider gave no count: Anthropic's clients read a number, so they get one from the length of the text. */
-export function guessedUsage(outputChars: number): Json {
+/** Where a provider gave no count: Anthropic's clients read a number, so they get what is expected and billed. */
+export function guessedUsage(input: number, outputChars: number): Json {
   return {
-    input_tokens: 0,
+    input_tokens: input,
     cache_creation_input_tokens: 0,
     cache_read_input_tokens: 0,
     output_tokens: Math.ceil(outputChars / CHARS_PER_TOKEN),

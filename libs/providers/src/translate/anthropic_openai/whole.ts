@@ -6,12 +6,16 @@ import { RawJson, rawTexts, stringifyWithRaw } from '../raw-json.ts';
 import { toAnthropicToolId, ToolIds } from '../tool-ids.ts';
 import { answerText } from './answer-text.ts';
 import { stopReasonOf } from './stop-reason.ts';
-import { anthropicUsageOf, guessedUsage } from './usage.ts';
+import { anthropicUsageOf } from './usage.ts';
 
 const ARGUMENTS = ['choices', '*', 'message', 'tool_calls', '*', 'function', 'arguments'];
 
-/** A whole chat completion as an Anthropic message, or what about its choice cannot be read. */
-export function toMessage(body: Buffer, outputChars: number): Buffer | string {
+/**
+ * A whole chat completion as an Anthropic message, or what about its choice cannot be read.
+ *
+ * @param guess the usage of an answer without one.
+ */
+export function toMessage(body: Buffer, guess: () => Json): Buffer | string {
   const json = body.toString();
   const answer = asObject(parseText(json)) ?? {};
   const choice = asObject(asArray(answer.choices)?.[0]);
@@ -34,7 +38,7 @@ export function toMessage(body: Buffer, outputChars: number): Buffer | string {
       content,
       stop_reason: stopReasonOf(choice?.finish_reason, tools.length > 0, refusal !== ''),
       stop_sequence: null,
-      usage: usage === undefined ? guessedUsage(outputChars) : anthropicUsageOf(usage),
+      usage: usage === undefined ? guess() : anthropicUsageOf(usage),
     }),
   );
 }

@@ -2,8 +2,8 @@ import type { InboundCall, StreamReader } from '@sluice/contracts';
 import { isDone, noteCut, noteMark, type StreamFacts } from '../../event-reader.ts';
 import { asObject, textLength, tokenCount } from '../../token-count.ts';
 import { blockChars } from '../../anthropic/read-whole.ts';
-import { eventOf } from '../../anthropic/stream-reader.ts';
-import { anthropicUsage } from '../../anthropic/usage.ts';
+import { eventOf, noteReport } from '../../anthropic/stream-reader.ts';
+import { mergeUsage } from '../../anthropic/usage.ts';
 import { asText, type Json } from '../carrier.ts';
 import { rawTexts } from '../raw-json.ts';
 import { ToolIds } from '../tool-ids.ts';
@@ -27,7 +27,8 @@ export function createChatChunkReader({ wantsUsage }: InboundCall, nowMs: () => 
   /** What every chunk begins with, up to its delta. */
   let head = '';
   let id = '';
-  let started: Json = {};
+  /** What the message has reported so far, as it was written. */
+  let said: Json = {};
   let counted = false;
   let stopReason: unknown;
   const ids = new ToolIds();
@@ -42,8 +43,8 @@ export function createChatChunkReader({ wantsUsage }: InboundCall, nowMs: () => 
   function start(message: Json | undefined, facts: StreamFacts): string {
     const model = asText(message?.model);
     facts.model = model;
-    started = asObject(message?.usage) ?? {};
-    facts.usage = anthropicUsage(message?.usage);
+    said = asObject(message?.usage) ?? {};
+    noteReport(facts, said);
     id = asText(message?.id) ?? '';
     const frame = { id, object: 'chat.completion.chunk', created: Math.floor(nowMs() / 1000), model: model ?? '' };
     head = `data: ${JSON.stringify(frame).slice(0, -1)},"choices":[{"index":0,"delta":`;
@@ -117,7 +118,7 @@ export function createChatChunkReader({ wantsUsage }: InboundCall, nowMs: () => 
     const usage = asObject(data.usage);
     if (tokenCount(usage?.output_tokens) !== undefined) {
       counted = true;
-      facts.usage = anthropicUsage({ input_tokens: 0, ...started, ...defined(usage) });
+      noteReport(facts, (said = mergeUsage(said, usage)));
     } else if (!counted) {
       // A count from the stream's start says nothing of what was generated.
       facts.usage = undefined;
@@ -173,8 +174,4 @@ export function createChatChunkReader({ wantsUsage }: InboundCall, nowMs: () => 
 function early(facts: StreamFacts): string {
   facts.fault = { kind: 'malformed', status: 200, detail: 'the stream does not begin with message_start' };
   return '';
-}
-
-function defined(source: Json | undefined): Json {
-  return Object.fromEntries(Object.entries(source ?? {}).filter(([, value]) => value !== undefined && value !== null));
 }
