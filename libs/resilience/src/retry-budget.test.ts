@@ -64,6 +64,33 @@ describe('createRetryBudget', () => {
     expect(granted(budget, 'acme', 10)).toBe(10);
   });
 
+  it('two tenants whose calls all fail, and one that has a failure now and then: each of its failures is retried', () => {
+    const clock = createFakeClock();
+    const budget = createRetryBudget({ clock });
+    const retried = { attacker: 0, other: 0, healthy: 0 };
+    let blips = 0;
+    // A minute: two with 20 calls a second that all fail, one with 8 of which one in 16 fails.
+    for (let tick = 0; tick < 60 * 40; tick++) {
+      clock.advance(25);
+      if (tick % 2 === 0) {
+        for (const attacker of ['attacker', 'other'] as const) {
+          budget.recordRequest(attacker);
+          if (budget.tryRetry(attacker)) retried[attacker]++;
+        }
+      }
+      if (tick % 5 !== 0) continue;
+      budget.recordRequest('healthy');
+      // Its own tenth begins with its tenth call in the window.
+      if (tick % 80 !== 0 || tick < 400) continue;
+      blips++;
+      if (budget.tryRetry('healthy')) retried.healthy++;
+    }
+    expect(blips).toBeGreaterThan(20);
+    expect(retried.healthy).toBe(blips);
+    expect(retried.attacker).toBeLessThanOrEqual(1_200 * 0.12);
+    expect(retried.other).toBeLessThanOrEqual(1_200 * 0.12);
+  });
+
   const TENANTS = ['a', 'b', 'c', 'd'];
   const tenant = fc.constantFrom(...TENANTS);
   const act = fc.oneof(
