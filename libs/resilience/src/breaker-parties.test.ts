@@ -216,6 +216,35 @@ describe('a breaker that is judged by several tenants', () => {
     expect(breaker.waitMs('attacker')).toBe(BREAKER_OPTIONS.cooldownMs);
   });
 
+  it('opens for no tenant by a few failures at one moment, whatever the others meet: only where a second passes without success', () => {
+    const { clock, breaker } = setUp();
+    openFor(breaker, 'attacker', 'another');
+    enter(breaker, 'acme').succeed();
+    for (let n = 0; n < 10; n++) enter(breaker, 'acme').fail();
+    expect(breaker.waitMs('acme')).toBe(0);
+    clock.advance(1_000);
+    enter(breaker, 'acme').fail();
+    expect(breaker.waitMs('acme')).toBeGreaterThan(0);
+  });
+
+  it('lets a tenant without history begin with probes while two others fail, and go on with its first content, long before its verdict', () => {
+    const { breaker } = setUp();
+    openFor(breaker, 'attacker', 'another');
+    const probes = Array.from({ length: 10 }, () => breaker.tryEnter('acme')).filter((pass) => pass !== undefined);
+    expect(probes.map(({ probe }) => probe)).toEqual([true, true, true]);
+    expect(breaker.waitMs('acme')).toBeGreaterThan(0);
+    probes[0]?.answers();
+    for (let n = 0; n < 50; n++) expect(enter(breaker, 'acme').probe).toBe(false);
+    expect(breaker.waitMs('acme')).toBe(0);
+  });
+
+  it('opens for a tenant without history at the first failure of a probe, while two others fail', () => {
+    const { breaker } = setUp();
+    openFor(breaker, 'attacker', 'another');
+    enter(breaker, 'acme').fail();
+    expect(breaker.waitMs('acme')).toBe(BREAKER_OPTIONS.cooldownMs);
+  });
+
   it('closes by the gateway’s own probes for whoever has waited its cooldown, and counts them as no tenant', () => {
     const { clock, breaker } = setUp();
     openFor(breaker, 'acme');
