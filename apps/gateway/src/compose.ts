@@ -53,6 +53,7 @@ import { createLearnedRouting } from './router/learned-routing.ts';
 import { asOtherRoutes, createApp } from './routes/app.ts';
 import { createSpendSource } from './routes/spend.ts';
 import { createAdmitStage } from './stages/admit/admit.ts';
+import { createRetrySlots } from './stages/admit/retry-slots.ts';
 import { createLookAhead } from './stages/admit/look-ahead.ts';
 import { createCountingAttemptStage } from './stages/attempt/count-tokens.ts';
 import { createAuthenticateStage } from './stages/authenticate/authenticate.ts';
@@ -239,7 +240,7 @@ export async function composeGateway(
     resolve: createResolveStage({ clock, planner }),
     idempotency: createIdempotencyStage(),
     cache: createCacheStage(),
-    admit: createAdmitStage({ limits, estimator, outbox }),
+    admit: createAdmitStage({ limits, estimator, outbox, retrySlots: createRetrySlots({ clock }) }),
     route: routing.stage,
     attempt: createCountingAttemptStage({
       clock,

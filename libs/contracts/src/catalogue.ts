@@ -152,6 +152,8 @@ export type ModelAbility = z.infer<typeof ModelAbility>;
 export const Model = z.strictObject({
   id: Name,
   displayName: z.string().min(1).max(100),
+  /** When it came out; customers' lists show the start of their price book where it is not given. */
+  releasedAt: Instant.optional(),
   contextTokens: z.int().min(1),
   maxOutputTokens: z.int().min(1),
   abilities: z.array(ModelAbility).min(1),

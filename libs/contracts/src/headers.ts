@@ -21,6 +21,7 @@ export const HEADER = {
   /** Paths of request fields that the provider's dialect had no place for, joined by commas. */
   dropped: 'x-sluice-dropped',
   costNanoUsd: 'x-sluice-cost-nanousd',
+  costUsd: 'x-sluice-cost-usd',
   /** `estimate` on a count of tokens that no provider made. */
   tokenCount: 'x-sluice-token-count',
   usageEvent: 'x-sluice-usage-event',

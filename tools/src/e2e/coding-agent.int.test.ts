@@ -90,7 +90,7 @@ describe('a coding agent', () => {
       new Anthropic({ baseURL: stack.url, apiKey: keyOf('agent-prod'), maxRetries: 0 }),
       true,
     );
-    expect(models).toEqual(['sim-large', 'sim-medium', 'sim-small']);
+    expect(models).toEqual(['sim-large', 'sim-medium', 'sim-small', 'auto']);
     expect(listedInMs).toBeLessThan(10_000);
     expect(one).toMatchObject({ type: 'model', id: 'sim-small' });
     expect(counted.data.input_tokens).toBeGreaterThan(0);

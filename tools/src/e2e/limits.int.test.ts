@@ -4,6 +4,8 @@ import { keyOf } from './fixture-snapshot.ts';
 import { type GatewayStack, startGatewayStack } from './gateway-stack.ts';
 
 let stack: GatewayStack;
+/** Sixteen of 24 calls at once are refused, and have two more tries each. */
+const CROWD = { requests: { perSecond: 4, burst: 8 } };
 const BURST = { requests: { perSecond: 4, burst: 1 } };
 const hard = (meter: 'output_tokens', limit: number) => ({
   id: 'month',
@@ -27,6 +29,8 @@ beforeAll(async () => {
         slug: 'open-prod',
         tenantLimits: { requests: { perSecond: 1_000, burst: 1_000 }, tokens: { perMinute: 1_000_000 } },
       },
+      { tenant: 'crowd', slug: 'crowd-prod', tenantLimits: CROWD },
+      { tenant: 'throng', slug: 'throng-prod', tenantLimits: CROWD },
       { tenant: 'slow', slug: 'slow-prod', tenantLimits: BURST },
       { tenant: 'calm', slug: 'calm-prod', tenantLimits: BURST },
       {
@@ -115,6 +119,22 @@ describe('the retry loop of an unmodified SDK', () => {
     expect(answers.every((answer) => answer.usage?.completion_tokens === 20)).toBe(true);
     // One at once and five more at four a second: not before 1.25 s.
     expect(performance.now() - startedMs).toBeGreaterThan(1_200);
+  });
+
+  it('gets 24 calls at once through with the retries that it makes by default, because each is told a moment of its own', async () => {
+    const client = new OpenAI({ baseURL: `${stack.url}/v1`, apiKey: keyOf('crowd-prod') });
+    const answers = await Promise.all(
+      Array.from({ length: 24 }, () => client.chat.completions.create({ model: 'sim-small', messages })),
+    );
+    expect(answers).toHaveLength(24);
+  });
+
+  it('gets 24 Anthropic calls at once through in the same way', async () => {
+    const client = new Anthropic({ baseURL: stack.url, apiKey: keyOf('throng-prod') });
+    const answers = await Promise.all(
+      Array.from({ length: 24 }, () => client.messages.create({ model: 'sim-small', max_tokens: 100, messages })),
+    );
+    expect(answers).toHaveLength(24);
   });
 
   it('gets six Anthropic calls through in the same way', async () => {

@@ -1,4 +1,5 @@
 import type { ApiClient } from './api-client.ts';
+import type { OptionName } from './cli-options.ts';
 
 /** What a command has to work with. */
 export interface CommandContext {
@@ -34,7 +35,12 @@ export interface Flags {
 }
 
 export interface Command {
-  readonly usage: string;
+  /** Another name that does the same: the plural or the singular. */
+  readonly alias?: string;
+  /** What follows the name: `<needed>`, `[optional]`, the last one `...` for several. */
+  readonly args: readonly string[];
+  /** Its own options; those of all commands are added. */
+  readonly options: readonly OptionName[];
   readonly summary: string;
   /** The exit code. */
   run(context: CommandContext): Promise<number>;

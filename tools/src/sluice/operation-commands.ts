@@ -45,8 +45,9 @@ function showKey({ flags, print, note }: CommandContext, body: unknown): number 
 /** What an operator does in an incident. */
 export const OPERATION_COMMANDS: Readonly<Record<string, Command>> = {
   keys: {
-    usage:
-      'keys list|create|rotate|revoke [<id>] [--workspace <slug>] [--name <text>] [--expires <instant>] [--grace <seconds>]',
+    alias: 'key',
+    args: ['<list|create|rotate|revoke>', '[id]'],
+    options: ['workspace', 'tenant', 'name', 'expires', 'grace'],
     summary: 'API keys; a new one is shown once',
     run: branches('keys', {
       list: async (context) => {
@@ -94,8 +95,9 @@ export const OPERATION_COMMANDS: Readonly<Record<string, Command>> = {
     }),
   },
   'kill-switch': {
-    usage:
-      'kill-switch list|set|clear [<id>] [--scope all|provider|model|feature|workspace] [--target <id>] [--message <text>] [--retry-after <seconds>]',
+    alias: 'kill-switches',
+    args: ['<list|set|clear>', '[id]'],
+    options: ['scope', 'target', 'message', 'retry-after'],
     summary: 'switch a part of the service off, with a message that customers read',
     run: branches('kill-switch', {
       list: async (context) => {
@@ -137,7 +139,9 @@ export const OPERATION_COMMANDS: Readonly<Record<string, Command>> = {
     }),
   },
   dlq: {
-    usage: 'dlq list|redrive [<queue>]',
+    alias: 'dlqs',
+    args: ['<list|redrive>', '[queue]'],
+    options: [],
     summary: 'dead letters: how many, and back to their queue',
     run: branches('dlq', {
       list: async ({ api, flags, print }) => {
@@ -163,7 +167,8 @@ export const OPERATION_COMMANDS: Readonly<Record<string, Command>> = {
     }),
   },
   status: {
-    usage: 'status',
+    args: [],
+    options: [],
     summary: 'the live picture in short; exits 1 while something is degraded',
     run: async ({ api, flags, print }) => {
       const state = OperatorState.parse((await api.send('GET', '/api/state')).body);

@@ -47,7 +47,8 @@ const show = (context: CommandContext, diff: PlatformDiff): void => {
 /** Declared platforms: look, apply, export. */
 export const PLATFORM_COMMANDS: Readonly<Record<string, Command>> = {
   apply: {
-    usage: 'apply -f <file> [--yes] [--prune]',
+    args: [],
+    options: ['file', 'yes', 'prune'],
     summary: 'bring the configuration to what the file declares; shows the difference and asks first',
     run: async (context) => {
       const { flags, ask, note, print } = context;
@@ -82,7 +83,8 @@ export const PLATFORM_COMMANDS: Readonly<Record<string, Command>> = {
     },
   },
   diff: {
-    usage: 'diff -f <file> [--prune]',
+    args: [],
+    options: ['file', 'prune'],
     summary: `what apply would change; exits ${DIFFERS} when that is anything`,
     run: async (context) => {
       const looked = await send(context, 'diff', await readDocument(context));
@@ -93,7 +95,8 @@ export const PLATFORM_COMMANDS: Readonly<Record<string, Command>> = {
     },
   },
   export: {
-    usage: 'export',
+    args: [],
+    options: [],
     summary: 'the configuration as a file that apply takes; without secrets',
     run: async ({ api, flags, print }) => {
       // As it came: parsing would fill in every default.

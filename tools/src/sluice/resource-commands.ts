@@ -4,27 +4,35 @@ import { CliError } from './cli-error.ts';
 import type { Command, CommandContext } from './command.ts';
 import { renderTable } from './render.ts';
 
-const KINDS: Readonly<Record<string, string>> = {
-  tenant: 'tenants',
-  workspace: 'workspaces',
-  plan: 'plans',
-  provider: 'providers',
-  model: 'models',
-  cell: 'cells',
-  key: 'keys',
-  user: 'users',
-  operator: 'operators',
-  gateway: 'gateways',
-  'kill-switch': 'kill-switches',
-};
+const SINGULARS = [
+  'tenant',
+  'workspace',
+  'plan',
+  'provider',
+  'model',
+  'cell',
+  'key',
+  'user',
+  'operator',
+  'gateway',
+  'kill-switch',
+] as const;
+const pluralOf = (singular: string): string => (singular.endsWith('ch') ? `${singular}es` : `${singular}s`);
+/** What the API calls each kind, by its singular and its plural. */
+export const KINDS: ReadonlyMap<string, string> = new Map(
+  SINGULARS.flatMap((singular) => [
+    [singular, pluralOf(singular)],
+    [pluralOf(singular), pluralOf(singular)],
+  ]),
+);
 const Page = z.object({
   rows: z.array(z.looseObject({ id: z.string(), version: z.int().optional(), value: z.looseObject({}).optional() })),
   next_cursor: z.string().nullable(),
 });
 
 function kindOf(word: string | undefined): string {
-  const kind = word === undefined ? undefined : (KINDS[word] ?? KINDS[word.replace(/e?s$/, '')]);
-  if (kind === undefined) throw new CliError(`Which kind? One of ${Object.values(KINDS).join(', ')}.`, 2);
+  const kind = word === undefined ? undefined : KINDS.get(word);
+  if (kind === undefined) throw new CliError(`Which kind? One of ${SINGULARS.map(pluralOf).join(', ')}.`, 2);
   return kind;
 }
 
@@ -61,7 +69,8 @@ function summary(value: object): string {
 /** Reading what is configured. */
 export const RESOURCE_COMMANDS: Readonly<Record<string, Command>> = {
   list: {
-    usage: 'list <kind> [--workspace <slug>] [--tenant <id>]',
+    args: ['<kind>'],
+    options: ['workspace', 'tenant'],
     summary: 'tenants, workspaces, plans, providers, models, cells, keys, users, operators, gateways, kill-switches',
     run: async (context) => {
       const { words, flags, print } = context;
@@ -80,7 +89,8 @@ export const RESOURCE_COMMANDS: Readonly<Record<string, Command>> = {
     },
   },
   get: {
-    usage: 'get <kind> <id>',
+    args: ['<kind>', '<id>'],
+    options: [],
     summary: 'one of them, whole',
     run: async ({ api, words, flags, print }) => {
       const [word, id] = words;

@@ -1,10 +1,12 @@
+import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
 import { CliError } from './cli-error.ts';
 import { connectionFrom } from './connect.ts';
-import { runCli } from './run-cli.ts';
+import { KINDS } from './resource-commands.ts';
+import { COMMANDS, runCli } from './run-cli.ts';
 import { readYaml } from './yaml-file.ts';
 
 const Shape = z.strictObject({
@@ -159,7 +161,65 @@ describe('the command line', () => {
     }
     expect(paths().filter((path) => !path.endsWith('/api/session'))).toEqual([]);
     expect(await sluice('help')).toBe(0);
-    expect(printed.join('\n')).toContain('sluice apply -f <file>');
+    expect(printed.join('\n')).toContain('Usage: sluice');
+    expect(printed.join('\n')).toContain('apply');
+  });
+
+  it('names the nearest word for an option or a command that is not there', async () => {
+    expect(await sluice('apply', '--prun', '-f', 'p.yaml')).toBe(2);
+    expect(noted.join('\n')).toMatch(/unknown option '--prun'\s+\(Did you mean --prune\?\)/);
+    expect(await sluice('lst', 'tenants')).toBe(2);
+    expect(noted.join('\n')).toMatch(/unknown command 'lst'\s+\(Did you mean list\?\)/);
+    // An option of another command is no option here.
+    expect(await sluice('status', '--prune')).toBe(2);
+    expect(await sluice('get', 'tenant', 'acme', 'globex')).toBe(2);
+    expect(paths()).toEqual([]);
+  });
+
+  it('takes every kind in the singular and in the plural', async () => {
+    for (const [word, plural] of KINDS) {
+      seen.length = 0;
+      expect([word, await sluice('list', word)]).toEqual([word, 0]);
+      expect(paths()).toContainEqual(expect.stringContaining(`GET /api/${plural}?`));
+    }
+    for (const word of ['constructor', 'toString', 'tenantss', 'workspac', ''])
+      expect([word, await sluice('list', word)]).toEqual([word, 2]);
+    for (const command of ['key', 'keys', 'kill-switches', 'kill-switch'])
+      expect([command, await sluice(command, 'list')]).toEqual([command, 0]);
+  });
+
+  it('tells its version, and of each command what it takes', async () => {
+    expect(await sluice('--version')).toBe(0);
+    expect(printed).toEqual([expect.stringMatching(/^\d+\.\d+\.\d+$/)]);
+    for (const [name, { summary, options }] of Object.entries(COMMANDS)) {
+      for (const args of [
+        [name, '--help'],
+        ['help', name],
+      ]) {
+        printed.length = 0;
+        expect([args, await sluice(...args)]).toEqual([args, 0]);
+        expect(printed.join('\n')).toContain(`Usage: sluice ${name}`);
+        expect(printed.join('\n').replace(/\s+/g, ' ')).toContain(summary.replace(/\s+/g, ' '));
+        for (const option of [...options, 'json', 'url', 'user']) expect(printed.join('\n')).toContain(`--${option}`);
+      }
+    }
+    expect(paths()).toEqual([]);
+  });
+
+  it('is what docs/cli.md says: each command and each option of its own stands there', async () => {
+    const page = readFileSync(new URL('../../../docs/cli.md', import.meta.url), 'utf8');
+    const rows = page.split('\n').filter((line) => line.startsWith('| `'));
+    for (const [name, { alias, options }] of Object.entries(COMMANDS)) {
+      const of = rows.filter((line) => line.includes(`\`${name} `) || line.includes(`\`${name}\``)).join('\n');
+      expect([name, of]).not.toEqual([name, '']);
+      for (const word of [
+        ...options.map((option) => (option === 'file' ? '-f' : `--${option}`)),
+        ...(alias === undefined ? [] : [alias]),
+      ])
+        expect([name, word, of.includes(word)]).toEqual([name, word, true]);
+    }
+    const known = new Set(Object.entries(COMMANDS).flatMap(([name, { alias }]) => [name, alias ?? name]));
+    for (const [, word = ''] of rows.join('\n').matchAll(/^\| `([a-z-]+)/gm)) expect([...known]).toContain(word);
   });
 
   it('says when nothing answers', async () => {

@@ -73,6 +73,7 @@ it('models are listed in the dialect of the caller, without those that are retir
     'sim-large',
     'unpriced',
     'embedder',
+    'auto',
   ]);
   const anthropic = await ask('/v1/models', { 'x-api-key': SAMPLE_KEYS.acme, 'anthropic-version': '2023-06-01' });
   expect(anthropic.json).toMatchObject({ has_more: false, first_id: 'sim-small' });
@@ -99,7 +100,7 @@ it("Anthropic's list of models is paged both ways, and a wrong page is refused",
     has_more,
   ];
   expect(ids(await page('limit=3'))).toEqual(['sim-small', 'sim-large', 'unpriced', true]);
-  expect(ids(await page('limit=3&after_id=unpriced'))).toEqual(['embedder', false]);
+  expect(ids(await page('limit=3&after_id=unpriced'))).toEqual(['embedder', 'auto', false]);
   expect(ids(await page('limit=2&before_id=embedder'))).toEqual(['sim-large', 'unpriced', true]);
   for (const query of ['limit=0', 'limit=x', 'limit=1001', 'after_id=nothing'])
     expect(await page(query)).toMatchObject({ error: { type: 'invalid_request_error' } });

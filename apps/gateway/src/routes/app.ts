@@ -16,10 +16,11 @@ import type { OtherRoutes } from '../http/server.ts';
 import type { Log } from '../log.ts';
 import { authenticateRequest } from '../stages/authenticate/authenticate.ts';
 import { createPlacer, type PlaceDeps } from '../stages/place/place.ts';
+import { rightPathFor } from '../http/right-path.ts';
 import { createLookUps } from './look-ups.ts';
 import { findListedModel, listModels } from './models.ts';
 import type { SpendSource } from './spend.ts';
-import { usageBody } from './usage.ts';
+import { keyInfoBody, usageBody } from './usage.ts';
 
 export interface AppDeps extends PlaceDeps {
   readonly currentConfig: () => CompiledConfig | undefined;
@@ -39,7 +40,7 @@ interface Caller extends Known {
   readonly view: LimitsView;
 }
 
-const MODEL_ROUTES = /^\/v1\/(models|usage)(\/|$)/;
+const MODEL_ROUTES = /^\/v1\/(models|usage|key\/info)(\/|$)/;
 
 /** Everything but the model calls: lists, a key's own limits, liveness, and the 404 of routes that are not offered. */
 export function createApp(deps: AppDeps): Express {
@@ -107,6 +108,11 @@ export function createApp(deps: AppDeps): Express {
     else response.json(model);
   });
 
+  app.get('/v1/key/info', async (request, response) => {
+    const { key, view } = callerOf(request);
+    response.json(keyInfoBody(key, view, await deps.spend.of(key.record.keyId)));
+  });
+
   app.get('/v1/usage', async (request, response) => {
     const { key, view } = callerOf(request);
     response.json(usageBody(key, view, await deps.spend.of(key.record.keyId)));
@@ -121,7 +127,8 @@ export function createApp(deps: AppDeps): Express {
       });
       return;
     }
-    refuse(request, response, { code: 'route_unknown' });
+    const message = rightPathFor(request.path);
+    refuse(request, response, message === undefined ? { code: 'route_unknown' } : { code: 'route_unknown', message });
   });
 
   const onError: ErrorRequestHandler = (error: unknown, request: Request, response: Response, _next: NextFunction) => {

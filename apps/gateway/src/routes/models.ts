@@ -1,5 +1,6 @@
-import { AUTO_MODEL, type Dialect, type Model, type Refusal } from '@sluice/contracts';
+import { AUTO_MODEL, nanoUsdToDecimal, type Dialect, type Model, type Price, type Refusal } from '@sluice/contracts';
 import type { CompiledConfig, CompiledKey } from '../compiled-config.ts';
+import { billedPriceOf } from '../metering/pricing.ts';
 
 /** As Anthropic's list has it. */
 const DEFAULT_PAGE = 20;
@@ -23,8 +24,10 @@ export function listModels(
   nowMs: number,
   query: PageQuery = {},
 ): object | Refusal {
-  const models = [...config.models.values()].filter((model) => mayUse(config, key, model, nowMs));
-  if (dialect === 'openai') return { object: 'list', data: models.map((model) => modelBody(model, dialect)) };
+  const named = [...config.models.values()].filter((model) => mayUse(config, key, model, nowMs));
+  const auto = autoModel(named);
+  const models = auto === undefined ? named : [...named, auto];
+  if (dialect === 'openai') return { object: 'list', data: models.map((model) => modelBody(key, model, dialect)) };
   const limit =
     query.limit === undefined ? DEFAULT_PAGE : /^\d{1,4}$/.test(String(query.limit)) ? Number(query.limit) : 0;
   if (limit < 1 || limit > MAX_PAGE)
@@ -38,7 +41,7 @@ export function listModels(
   const page = models.slice(from, to);
   const hasMore = at === undefined || cursor === 'after_id' ? to < models.length : from > 0;
   return {
-    data: page.map((model) => modelBody(model, dialect)),
+    data: page.map((model) => modelBody(key, model, dialect)),
     has_more: hasMore,
     first_id: page[0]?.id ?? null,
     last_id: page.at(-1)?.id ?? null,
@@ -55,15 +58,12 @@ export function findListedModel(
 ): object | undefined {
   const { aliases } = key.workspace.policy.routing;
   const name = Object.hasOwn(aliases, id) ? (aliases[id] as string) : id;
-  if (name === AUTO_MODEL)
-    return autoBody(
-      [...config.models.values()].filter(
-        (model) => model.abilities.includes('chat') && mayUse(config, key, model, nowMs),
-      ),
-      dialect,
-    );
-  const model = config.models.get(name);
-  return model !== undefined && mayUse(config, key, model, nowMs) ? modelBody(model, dialect) : undefined;
+  const model =
+    name === AUTO_MODEL
+      ? autoModel([...config.models.values()].filter((one) => mayUse(config, key, one, nowMs)))
+      : config.models.get(name);
+  if (model === undefined || (name !== AUTO_MODEL && !mayUse(config, key, model, nowMs))) return undefined;
+  return modelBody(key, model, dialect);
 }
 
 function mayUse(config: CompiledConfig, key: CompiledKey, model: Model, nowMs: number): boolean {
@@ -76,37 +76,60 @@ function mayUse(config: CompiledConfig, key: CompiledKey, model: Model, nowMs: n
   );
 }
 
-/** The choice that is left to us, as a model: as large as the largest that may answer. */
-function autoBody(models: readonly Model[], dialect: Dialect): object | undefined {
+/** The choice that is left to us, as a model: as large as the largest that may answer. Its price is the one it takes. */
+function autoModel(allowed: readonly Model[]): Model | undefined {
+  const models = allowed.filter(({ abilities }) => abilities.includes('chat'));
   const [first] = models;
   if (first === undefined) return undefined;
-  const { retirement: _retirement, ...any } = first;
+  const { retirement: _retirement, releasedAt: _releasedAt, ...any } = first;
   const largest = (of: (model: Model) => number): number =>
     models.reduce((most, model) => Math.max(most, of(model)), 0);
-  return modelBody(
-    {
-      ...any,
-      id: AUTO_MODEL,
-      displayName: 'Chosen for each request',
-      contextTokens: largest(({ contextTokens }) => contextTokens),
-      maxOutputTokens: largest(({ maxOutputTokens }) => maxOutputTokens),
-    },
-    dialect,
-  );
+  return {
+    ...any,
+    id: AUTO_MODEL,
+    displayName: 'Chosen for each request',
+    contextTokens: largest(({ contextTokens }) => contextTokens),
+    maxOutputTokens: largest(({ maxOutputTokens }) => maxOutputTokens),
+  };
 }
 
-function modelBody(model: Model, dialect: Dialect): object {
+function modelBody(key: CompiledKey, model: Model, dialect: Dialect): object {
+  const { priceBook, policy } = key.workspace;
+  const releasedAt = model.releasedAt ?? priceBook.effectiveFrom;
+  const price = model.id === AUTO_MODEL ? undefined : billedPriceOf(priceBook, model, policy);
+  const shown = { pricing: price === undefined ? null : pricingBody(price) };
   if (dialect === 'anthropic') {
     return {
       type: 'model',
       id: model.id,
       display_name: model.displayName,
-      created_at: '1970-01-01T00:00:00Z',
+      created_at: releasedAt,
       max_input_tokens: model.contextTokens,
       max_tokens: model.maxOutputTokens,
       lifecycle: model.retirement === undefined ? 'active' : 'deprecated',
       retires_at: model.retirement?.at ?? null,
+      ...shown,
     };
   }
-  return { id: model.id, object: 'model', created: 0, owned_by: 'sluice' };
+  return {
+    id: model.id,
+    object: 'model',
+    created: Math.floor(Date.parse(releasedAt) / 1_000),
+    owned_by: 'sluice',
+    context_length: model.contextTokens,
+    max_output_tokens: model.maxOutputTokens,
+    ...shown,
+  };
+}
+
+/** What the caller is billed, in dollars for a million tokens. */
+function pricingBody({ inputPicoUsd, outputPicoUsd, cacheReadPicoUsd, cacheWritePicoUsd }: Price): object {
+  const perMillion = (picoUsd: number): string => nanoUsdToDecimal(BigInt(picoUsd) * 1_000n);
+  return {
+    unit: 'usd_per_million_tokens',
+    input: perMillion(inputPicoUsd),
+    output: perMillion(outputPicoUsd),
+    cache_read: perMillion(cacheReadPicoUsd ?? inputPicoUsd),
+    cache_write: perMillion(cacheWritePicoUsd ?? inputPicoUsd),
+  };
 }

@@ -28,6 +28,24 @@ export function usageBody(key: CompiledKey, view: LimitsView, spend: KeySpend | 
   };
 }
 
+/**
+ * A key about itself: `GET /v1/key/info`. What it may do, and what `usageBody` says of limits, quotas and spend: how
+ * much is left of each.
+ */
+export function keyInfoBody(key: CompiledKey, view: LimitsView, spend: KeySpend | undefined): object {
+  const { record, workspace } = key;
+  return {
+    ...usageBody(key, view, spend),
+    object: 'key',
+    name: record.name,
+    created_at: record.createdAt,
+    expires_at: record.expiresAt ?? null,
+    allowed_models: record.allowModels ?? workspace.policy.routing.allowModels ?? null,
+    allowed_addresses: record.allowAddresses ?? null,
+    tags: record.tags,
+  };
+}
+
 function bucketBody(bucket: BucketView | undefined): object | null {
   return bucket === undefined ? null : { limit: bucket.limit, remaining: bucket.remaining, reset_ms: bucket.resetMs };
 }

@@ -26,6 +26,7 @@ import type { UnplacedSettled } from '../metering/usage-events.ts';
 import { pipelineOf } from '../pipeline.ts';
 import { createChooseModel } from '../router/choose-model.ts';
 import { createAdmitStage } from '../stages/admit/admit.ts';
+import { createRetrySlots } from '../stages/admit/retry-slots.ts';
 import { createLookAhead } from '../stages/admit/look-ahead.ts';
 import { createCountingAttemptStage } from '../stages/attempt/count-tokens.ts';
 import type { AccountChange } from '../upstream/account-verdicts.ts';
@@ -156,7 +157,7 @@ export async function startGateway(options: GatewayOptions) {
     resolve: createResolveStage({ clock, planner }),
     idempotency: createIdempotencyStage(),
     cache: createCacheStage(),
-    admit: createAdmitStage({ limits, estimator, outbox }),
+    admit: createAdmitStage({ limits, estimator, outbox, retrySlots: createRetrySlots({ clock }) }),
     route: createRouteStage({
       clock,
       planner,

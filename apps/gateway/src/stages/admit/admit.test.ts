@@ -16,7 +16,12 @@ function refusalOf(
     accepting: (tenantId?: string) => fullFor !== undefined && tenantId !== fullFor,
     shareFull: (tenantId: string) => tenantId === fullFor,
   };
-  const stage = createAdmitStage({ limits: {} as LimitStore, estimator: {} as Estimator, outbox });
+  const stage = createAdmitStage({
+    limits: {} as LimitStore,
+    estimator: {} as Estimator,
+    outbox,
+    retrySlots: { waitFor: ({ waitMs }) => waitMs },
+  });
   return stage.run({ key } as Call);
 }
 

@@ -119,6 +119,16 @@ describe('a count of tokens', () => {
   it.each<[string, Script, 'anthropic' | 'openai']>([
     ['no provider of the chain can count', scripts.whole, 'openai'],
     ['the one that can is down', scripts.reset, 'anthropic'],
+    [
+      'its route is not there',
+      scripts.status(404, '{"type":"error","error":{"type":"not_found_error","message":"no"}}'),
+      'anthropic',
+    ],
+    [
+      'its route takes no such call',
+      scripts.status(405, '<html>405</html>', { 'content-type': 'text/html' }),
+      'anthropic',
+    ],
   ])(
     'is an estimate that says so where %s; it costs nothing, is recorded, and counts for the rate',
     async (_why, script, dialect) => {

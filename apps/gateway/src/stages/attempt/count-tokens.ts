@@ -32,7 +32,8 @@ export function createCountingAttemptStage(deps: AttemptDeps): Stage {
     if (first !== undefined) {
       call.plan = { ...plan, entries: [first, ...rest] };
       const refusal = await attempt.run(call);
-      if (refusal === undefined || !isProviders(refusal)) return refusal;
+      if (refusal === undefined || !(isProviders(refusal) || hasNoSuchRoute(call))) return refusal;
+      call.passThrough = undefined;
     }
     return (await recordStart(call, deps)) ?? answer(call, first ?? plan.entries[0]);
   }
@@ -44,6 +45,12 @@ function isProviders({ code, refusedBy }: Refusal): boolean {
   return (
     outcome === 'upstream_error' || code === 'upstream_timeout' || (code === 'queue_timeout' && refusedBy === undefined)
   );
+}
+
+/** The provider, or what stands in its place, does not count tokens: its route is not there. */
+function hasNoSuchRoute({ attempts }: Call): boolean {
+  const status = attempts.at(-1)?.status;
+  return status === 404 || status === 405;
 }
 
 function answer(call: Call, entry: PlannedAttempt): undefined {

@@ -10,6 +10,12 @@ import type { FindPerson } from './person.ts';
 /** Compared with when a key id is unknown, so that both ways take the same time. */
 const NO_DIGEST = Buffer.alloc(32);
 const UNAUTHENTICATED: Refusal = { code: 'unauthenticated' };
+/** It says nothing of either of them. */
+const TWO_KEYS: Refusal = {
+  code: 'unauthenticated',
+  message:
+    'Two different credentials were sent, one in Authorization and one in x-api-key. Send one: remove the other from the client, such as ANTHROPIC_AUTH_TOKEN beside ANTHROPIC_API_KEY.',
+};
 
 export interface AuthenticateDeps {
   clock: Clock;
@@ -18,7 +24,10 @@ export interface AuthenticateDeps {
   findPerson?: FindPerson | undefined;
 }
 
-/** Finds the key by headers alone. Every way to fail gives the same answer, so that nobody learns which keys exist. */
+/**
+ * Finds the key by headers alone. Every way to fail gives the same answer, so that nobody learns which keys exist. Two
+ * credentials that differ are told so, whatever they are.
+ */
 export function createAuthenticateStage({ clock, onRefusedKey, findPerson }: AuthenticateDeps): Stage {
   return {
     name: 'authenticate',
@@ -55,6 +64,7 @@ export function authenticateRequest(
       message: `The header '${repeated}' was sent more than once; send it once.`,
     };
   }
+  if (sendsTwoKeys(request)) return TWO_KEYS;
   const text = presentedKey(request);
   if (text === undefined && findPerson !== undefined && presentsPerson(request)) return findPerson(config, request);
   const keyId = text === undefined ? undefined : parseApiKey(text)?.keyId;
@@ -90,6 +100,14 @@ export function refusedKeyOf(
   return keyId === undefined
     ? undefined
     : { keyId, key: config.keys.get(keyId), code, address: request.socket.remoteAddress };
+}
+
+/** True where both headers hold something and it is not the same. */
+function sendsTwoKeys(request: IncomingMessage): boolean {
+  const { authorization } = request.headers;
+  return (
+    authorization !== undefined && request.headers['x-api-key'] !== undefined && presentedKey(request) === undefined
+  );
 }
 
 /** The one key that was sent; undefined when there is none, or two that differ. */

@@ -4,6 +4,7 @@ import {
   type Clock,
   type EventOrigin,
   HEADER,
+  nanoUsdToDecimal,
   type LimitStore,
   type MaybePromise,
   type Refusal,
@@ -210,7 +211,10 @@ function sendLast(call: Call, { clock, unreadAnswers }: StepDeps, { figures }: E
   if (refusal !== undefined) return sendRefusal(call, refusal, unreadAnswers);
   if (answer?.kind === 'whole') {
     setAnswerHeaders(call);
-    if (figures !== undefined) response.setHeader(HEADER.costNanoUsd, String(figures.billedNanoUsd));
+    if (figures !== undefined) {
+      response.setHeader(HEADER.costNanoUsd, String(figures.billedNanoUsd));
+      response.setHeader(HEADER.costUsd, nanoUsdToDecimal(figures.billedNanoUsd));
+    }
     response.commit(answer.status, {
       stream: false,
       contentType: answer.contentType,
