@@ -34,8 +34,10 @@ import { createPostgresConfigRepository } from './config/postgres-config-reposit
 import { readSeedFile, seedConfig } from './config/seed-config.ts';
 import { createAnomalyStore } from './consumers/anomaly-store.ts';
 import { createConsumers, type Consumers } from './consumers/create-consumers.ts';
+import { createPutAside } from './consumers/put-aside.ts';
 import { createSpineMetrics } from './consumers/spine-metrics.ts';
 import { createControlPlane, type ControlPlanePorts } from './create-control-plane.ts';
+import { createRowRetention } from './db/row-retention.ts';
 import { openDatabase, type Database } from './db/open-database.ts';
 import { createSnsExportSpine } from './exports/export-spine.ts';
 import { createLedger } from './ledger/create-ledger.ts';
@@ -60,6 +62,7 @@ const METERING_RECEIVERS = 8;
 const READ_CONNECTIONS = 8;
 const BEAT_MS = 1_000;
 const OUTBOX_WATCH_MS = 5_000;
+const PRUNE_MS = 10_000;
 const RELAY_INTERVAL_MS = 200;
 const ANOMALIES_SHOWN = 50;
 /** What is there without any tenant's export. */
@@ -96,7 +99,19 @@ export async function startControlPlane({
     metrics: createLedgerMetrics(metrics, clock),
   });
   await ledger.prepare();
+  const putAside = createPutAside({
+    db: database.db,
+    clock,
+    onTaken: (record) => logger.error(record, 'a record is never taken and was put aside; the rest goes on'),
+  });
+  const retention = createRowRetention({
+    db: database.db,
+    clock,
+    keepDays: env.SLUICE_KEEP_DAYS,
+    onPruned: spineMetrics.pruned,
+  });
   const consumers = createConsumers({
+    putAside: { records: putAside, lastReceive: declaredQueue(CORE_TOPOLOGY, 'metering').maxReceiveCount },
     ledger,
     db: database.db,
     clock,
@@ -143,6 +158,7 @@ export async function startControlPlane({
     queues,
     consumers,
     poison,
+    putAside: putAside.list,
     seed,
     exportSpine: createSnsExportSpine(spine),
   });
@@ -162,6 +178,7 @@ export async function startControlPlane({
   });
   await plane.store.load();
   const relay = createOutboxRelay({
+    putAside,
     db: database.db,
     publisher,
     clock,
@@ -179,9 +196,13 @@ export async function startControlPlane({
   relay.start();
   const beat = setInterval(() => void plane.beat(), BEAT_MS);
   // While the database is away the figures stand still, which /ready and the picture explain.
-  const outboxWatch = setInterval(
-    () => void relay.measure().then(spineMetrics.outbox, () => undefined),
-    OUTBOX_WATCH_MS,
+  const outboxWatch = setInterval(() => {
+    void relay.measure().then(spineMetrics.outbox, () => undefined);
+    void putAside.count().then(spineMetrics.putAside, () => undefined);
+  }, OUTBOX_WATCH_MS);
+  const pruning = setInterval(
+    () => void retention.turn().catch((error: unknown) => logger.warn({ err: error }, 'old rows could not be deleted')),
+    PRUNE_MS,
   );
   const portOf = portsFrom(env.SLUICE_PORT_BASE);
   const server = await listen(plane.app, { host: env.HOST, port: portOf.controlPlane });
@@ -206,6 +227,7 @@ export async function startControlPlane({
     close: async () => {
       clearInterval(beat);
       clearInterval(outboxWatch);
+      clearInterval(pruning);
       await plane.close();
       await Promise.all([server.close(), admin.close()]);
       await Promise.all([consumers.stop(), relay.stop(), check.stop()]);
@@ -226,6 +248,7 @@ function controlPlanePorts(deps: {
   queues: ControlPlanePorts['queues'];
   consumers: Consumers;
   poison: ReturnType<typeof createPoisonSender>;
+  putAside: ControlPlanePorts['putAside'];
   seed: SeedFile | undefined;
   exportSpine: ControlPlanePorts['exportSpine'];
 }): ControlPlanePorts {
@@ -237,6 +260,7 @@ function controlPlanePorts(deps: {
     logger,
     ledger,
     queues,
+    putAside: deps.putAside,
     exportSpine,
     tenant: createPostgresTenantPorts({
       db,

@@ -5,6 +5,7 @@ import {
   type Clock,
   type ConfigSnapshot,
   type OperatorState,
+  type PutAsideRecord,
   type StateAnomaly,
 } from '@sluice/contracts';
 import type { Logger, SecretBox } from '@sluice/service-kit';
@@ -58,6 +59,8 @@ export interface ControlPlanePorts {
   readonly audit: AuditTrail;
   readonly auditLog: AuditLog;
   readonly queues: QueueAdmin;
+  /** Records that are never taken, newest first. */
+  readonly putAside: (limit: number) => Promise<PutAsideRecord[]>;
   readonly exportSpine: ExportSpine;
   readonly tenant: TenantPorts;
   /** Absent where chaos is not enabled. */
@@ -202,6 +205,7 @@ export async function createControlPlane(
     auditLog: ports.auditLog,
     router: ports.router,
     queues: ports.queues,
+    putAside: ports.putAside,
     exports,
     signIn: await createOperatorSignIn({ ...settings.operator, accounts: ports.operatorAccounts, checks }),
     onAuditError: warn('an audit record could not be written'),

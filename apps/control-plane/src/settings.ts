@@ -33,6 +33,8 @@ export const ControlPlaneEnv = z.object({
   VALKEY_URL: z.string().optional(),
   /** With `1` webhooks may also go to this machine and over plain http: for tests and demos. */
   SLUICE_WEBHOOK_LOOPBACK: z.enum(['0', '1']).default('0'),
+  /** Days for which ended alerts, deliveries, anomalies and records that were put aside are kept. */
+  SLUICE_KEEP_DAYS: z.coerce.number().int().min(35).max(3_650).default(90),
   /** Chaos routes exist only with `1`. */
   SLUICE_CHAOS: z.enum(['0', '1']).default('0'),
   SLUICE_TRUSTED_PROXIES: TrustedProxies,

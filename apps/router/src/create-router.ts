@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import type { Clock, EventHandler, EventPublisher } from '@sluice/contracts';
+import { errorWords, type Clock, type EventHandler, type EventPublisher } from '@sluice/contracts';
 import { createSignalTable, type ReactionStep, type TenantSignalsState } from '@sluice/routing';
 import { createIds, createPartyRates, type Logger, type Metrics } from '@sluice/service-kit';
 import type { RouterConfig } from './config/router-config.ts';
@@ -71,8 +71,6 @@ export interface Router {
   readonly loaded: Promise<void>;
   close(): Promise<void>;
 }
-
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message.slice(0, 300) : 'unknown');
 
 /** The whole router but for its sockets and queues. */
 export function createRouter(deps: RouterDeps): Router {
@@ -227,7 +225,7 @@ export function createRouter(deps: RouterDeps): Router {
     pruning ??= retention
       .tick()
       .catch((error: unknown) =>
-        logger.warn({ reason: reasonOf(error) }, 'old decisions could not be deleted; it is tried again'),
+        logger.warn({ reason: errorWords(error) }, 'old decisions could not be deleted; it is tried again'),
       )
       .finally(() => (pruning = undefined));
   }
@@ -290,7 +288,7 @@ export function createRouter(deps: RouterDeps): Router {
         await reactor.tick();
         await store.commit({ soft: softState() });
       } catch (error) {
-        logger.warn({ reason: reasonOf(error) }, 'the store is away; deciding by what is known');
+        logger.warn({ reason: errorWords(error) }, 'the store is away; deciding by what is known');
         return publish();
       }
       publish();

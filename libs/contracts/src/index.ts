@@ -1,4 +1,5 @@
 export * from './storable.ts';
+export * from './error-words.ts';
 export * from './ids.ts';
 export * from './clock.ts';
 export * from './outcomes.ts';

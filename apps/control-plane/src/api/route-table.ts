@@ -26,12 +26,14 @@ import { policyRoutes } from './policy-routes.ts';
 import type { AuditLog, AuditTrail, LedgerKeeper, LedgerReader, QueueAdmin } from './ports.ts';
 import { route, type Route } from './route.ts';
 import type { RouterClient } from '../router/router-client.ts';
+import { putAsideRoutes, type PutAsideRouteDeps } from './put-aside-routes.ts';
 import { routerRoutes } from './router-routes.ts';
 import { sessionRoutes, type SessionRouteDeps } from './session-routes.ts';
 import { stateRoutes } from './state-routes.ts';
 import type { TenantConsole } from '../tenant/create-tenant-console.ts';
 
-export interface RouteTableDeps extends SessionRouteDeps, ConfigRouteDeps, UserRouteDeps, OperatorAccountRouteDeps {
+export interface RouteTableDeps
+  extends SessionRouteDeps, ConfigRouteDeps, UserRouteDeps, OperatorAccountRouteDeps, PutAsideRouteDeps {
   readonly store: ConfigStore;
   readonly clock: Clock;
   readonly reports: GatewayReports;
@@ -80,6 +82,7 @@ export function createRouteTable(deps: RouteTableDeps): Route[] {
     ...priceRoutes(deps),
     ...gatewayRoutes({ store, reports: deps.reports, stream: deps.internal.stream }),
     ...dlqRoutes(deps),
+    ...putAsideRoutes(deps),
     ...exportRoutes(deps),
     ...(deps.chaos === undefined
       ? []

@@ -1,7 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
-import { TopicName, type Clock, type EventPublisher } from '@sluice/contracts';
-import type { Db } from '../db/open-database.ts';
+import { errorWords, TopicName, type Clock, type EventPublisher } from '@sluice/contracts';
+import type { PutAside } from '../consumers/put-aside.ts';
+import type { Db, Executor } from '../db/open-database.ts';
 
 export interface OutboxLoad {
   readonly rows: number;
@@ -27,6 +28,9 @@ const CONFIRM_MS = 30_000;
 const MAX_CONFIRM_MS = 10 * 60_000;
 /** An event that was refused beside others that were not waits this long. */
 const REFUSED_MS = 1_000;
+/** An event that was refused so often beside others, or published so often (5 hours) and not stored, is put aside. */
+const MAX_REFUSED = 100;
+const MAX_ATTEMPTS = 32;
 
 const Waiting = z.object({
   id: z.coerce.string(),
@@ -34,6 +38,7 @@ const Waiting = z.object({
   event: z.unknown(),
   attributes: z.record(z.string(), z.string()),
   attempts: z.coerce.number(),
+  refused: z.coerce.number(),
 });
 
 const Load = z.object({ rows: z.coerce.number(), oldest_s: z.coerce.number() });
@@ -57,6 +62,8 @@ export function createOutboxRelay(deps: {
   /** Between looks while nothing waits, milliseconds. */
   intervalMs: number;
   onError?: (error: unknown) => void;
+  /** Where events go that are never taken; without it they stay. */
+  putAside?: Pick<PutAside, 'take'>;
 }): OutboxRelay {
   const { db, publisher, clock, intervalMs, onError } = deps;
   let timer: NodeJS.Timeout | undefined;
@@ -65,14 +72,36 @@ export function createOutboxRelay(deps: {
   let failures = 0;
   let lastError: string | undefined;
 
+  /** Moves events that are never taken out of the way; those for which there is no room come again later. */
+  async function putAway(tx: Executor, rows: readonly z.infer<typeof Waiting>[]): Promise<void> {
+    for (const { id, topic, event, refused } of rows) {
+      const reason =
+        refused >= MAX_REFUSED
+          ? `the spine has refused it ${refused} times beside events that it took`
+          : `its consumer has not stored it though it was published ${MAX_ATTEMPTS} times`;
+      const body = JSON.stringify(event);
+      const taken = await deps.putAside?.take(tx, { id: `outbox ${topic}/${id}`, source: 'outbox', reason, body });
+      await tx.execute(
+        taken === true
+          ? sql`delete from event_outbox where id = ${Number(id)}`
+          : sql`update event_outbox set due_at = ${iso(clock.now() + MAX_CONFIRM_MS)}::timestamptz where id = ${Number(id)}`,
+      );
+    }
+  }
+
   async function publishSome(): Promise<{ found: number; published: number }> {
     return db.transaction(async (tx) => {
       const nowMs = clock.now();
       const rows = await tx.execute(sql`
-        select id, topic, event, attributes, attempts from event_outbox where due_at <= ${iso(nowMs)}::timestamptz
+        select id, topic, event, attributes, attempts, refused from event_outbox where due_at <= ${iso(nowMs)}::timestamptz
         order by due_at, id limit ${BATCH} for update skip locked`);
       const waiting = Waiting.array().parse(rows.rows);
       if (waiting.length === 0) return { found: 0, published: 0 };
+      const hopeless = waiting.filter(({ attempts, refused }) => attempts >= MAX_ATTEMPTS || refused >= MAX_REFUSED);
+      if (hopeless.length > 0) {
+        await putAway(tx, hopeless);
+        return { found: waiting.length, published: waiting.length };
+      }
       const refused = new Set(
         await publisher.publish(
           waiting.map(({ id, topic, event, attributes }) => ({ id, topic, body: JSON.stringify(event), attributes })),
@@ -94,7 +123,7 @@ export function createOutboxRelay(deps: {
       // Where nothing gets through the poll slows down; one that is refused by itself must not stand before the others.
       if (done.length > 0 && refused.size > 0) {
         await tx.execute(sql`
-          update event_outbox set due_at = ${iso(nowMs + REFUSED_MS)}::timestamptz
+          update event_outbox set due_at = ${iso(nowMs + REFUSED_MS)}::timestamptz, refused = refused + 1
           where id in (select value::bigint from jsonb_array_elements_text(${JSON.stringify([...refused].map(Number))}::jsonb))`);
       }
       return { found: waiting.length, published: done.length };
@@ -124,7 +153,7 @@ export function createOutboxRelay(deps: {
       lastError = undefined;
     } catch (error) {
       failures += 1;
-      lastError = error instanceof Error ? error.message : String(error);
+      lastError = errorWords(error);
       if (failures === 1) onError?.(error);
     }
   }

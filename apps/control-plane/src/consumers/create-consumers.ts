@@ -27,12 +27,13 @@ export function createConsumers(deps: {
   consumerFactory: (queueName: ConsumerName, handler: EventHandler) => EventConsumer;
   onWatermark?: (watermarks: readonly Watermark[]) => void;
   onAnomaly?: (anomaly: Anomaly) => void;
+  putAside?: Parameters<typeof createMeteringHandler>[0]['putAside'];
 }): Consumers {
   const { ledger, db, clock, consumerFactory, onWatermark, onAnomaly } = deps;
   const byName = {
     metering: consumerFactory(
       'metering',
-      createMeteringHandler({ ledger, clock, ...(onWatermark && { onWatermark }) }),
+      createMeteringHandler({ ledger, clock, putAside: deps.putAside, ...(onWatermark && { onWatermark }) }),
     ),
     audit: consumerFactory('audit', createAuditHandler({ store: createAuditStore({ db }), clock })),
     anomaly: consumerFactory(

@@ -9,6 +9,9 @@ export interface SpineMetrics {
   redriven(queue: string, result: { readonly moved: number; readonly refused: number }): void;
   depths(queues: readonly ReadQueue[]): void;
   outbox(load: OutboxLoad): void;
+  /** Records that are put aside now. */
+  putAside(records: number): void;
+  pruned(table: string, rows: number): void;
 }
 
 const BATCH_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25];
@@ -44,6 +47,8 @@ export function createSpineMetrics(metrics: Metrics): SpineMetrics {
     'Audit events that the audit consumer has not stored yet',
   );
   const outboxAge = metrics.gauge('sluice_audit_outbox_oldest_seconds', 'Age of the oldest of them');
+  const putAside = metrics.gauge('sluice_put_aside_records', 'Records that the ledger or the spine never takes');
+  const pruned = metrics.counter('sluice_control_plane_pruned_total', 'Rows deleted for their age', ['table']);
   const moved = metrics.counter('sluice_dlq_redriven_total', 'Dead letters that were moved back to their queue', [
     'queue',
   ]);
@@ -64,6 +69,8 @@ export function createSpineMetrics(metrics: Metrics): SpineMetrics {
       moved.inc({ queue: queueLabel(queue) }, result.moved);
       refused.inc({ queue: queueLabel(queue) }, result.refused);
     },
+    putAside: (records) => putAside.set(records),
+    pruned: (table, rows) => pruned.inc({ table }, rows),
     outbox: ({ rows, oldestAgeMs }) => {
       outboxRows.set(rows);
       outboxAge.set(oldestAgeMs / 1000);

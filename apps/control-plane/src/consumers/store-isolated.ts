@@ -1,3 +1,4 @@
+import { errorWords } from '@sluice/contracts';
 import { sqlState } from '../db/sql-state.ts';
 
 /**
@@ -21,7 +22,7 @@ export async function storeIsolated<T>(
     await store(items.map((item) => item.event));
   } catch (error) {
     if (!isOfTheValues(error)) throw error;
-    if (items.length === 1) failed.set(items[0]?.messageId ?? '', `it cannot be stored: ${reasonOf(error)}`);
+    if (items.length === 1) failed.set(items[0]?.messageId ?? '', `it cannot be stored: ${errorWords(error)}`);
     else for (const item of items) await storeIsolated([item], failed, store);
   }
 }
@@ -31,10 +32,4 @@ function isOfTheValues(error: unknown): boolean {
   const state = sqlState(error);
   if (state !== undefined) return !OF_THE_MOMENT.has(state.slice(0, 2));
   return error instanceof RangeError || error instanceof TypeError;
-}
-
-/** What the server said; drizzle puts the statement with its values in front of it. */
-function reasonOf(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  return (cause instanceof Error ? cause.message : String(cause)).slice(0, 200);
 }

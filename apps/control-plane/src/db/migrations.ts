@@ -150,6 +150,18 @@ const NO_LOCKS = ['users', 'operators']
   .map((table) => `alter table ${table} drop column failed_attempts, drop column locked_until;`)
   .join('\n');
 
+/** Records that could not be stored or published, and what finds old rows. */
+const PUT_ASIDE = `
+create table put_aside (
+  id text primary key, source text not null, reason text not null, body bytea not null, at timestamptz not null
+);
+create index put_aside_newest on put_aside (at desc, id desc);
+alter table event_outbox add column refused integer not null default 0;
+create index alerts_ended on alerts (ended_at) where ended_at is not null;
+create index webhook_deliveries_age on webhook_deliveries (created_at) where state <> 'waiting';
+create index sessions_expired on sessions (expires_at);
+`;
+
 export const MIGRATIONS: readonly Migration[] = [
   { id: '0001-configuration', sql: CONFIGURATION },
   { id: '0002-events', sql: EVENTS },
@@ -163,4 +175,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: '0010-tenant-console', sql: TENANT_CONSOLE },
   { id: '0011-retired-tenants', sql: RETIRED_TENANTS },
   { id: '0012-no-locks', sql: NO_LOCKS },
+  { id: '0013-put-aside', sql: PUT_ASIDE },
 ];

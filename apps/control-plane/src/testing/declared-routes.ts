@@ -55,6 +55,7 @@ export const DECLARED_ROUTES: Readonly<Record<RouteAuth, readonly string[]>> = {
     'get /api/workspaces/:slug/policy',
   ],
   operator: [
+    'get /api/put-aside',
     'post /api/router/drift/hold',
     'post /api/router/drift/release',
     'post /api/router/replay',

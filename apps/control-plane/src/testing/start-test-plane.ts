@@ -144,6 +144,7 @@ function memoryPorts(repository: MemoryConfigRepository, audited: AuditInput[], 
       deadLetters: async () => [],
       discard: async () => ({ discarded: 0, left: 0 }),
     },
+    putAside: async () => [],
     exportSpine: createMemoryExportSpine(),
     tenant: memoryTenantPorts(repository),
     chaos: {

@@ -1,4 +1,4 @@
-import { applyPatch, ConfigPatch, type ConfigSnapshot } from '@sluice/contracts';
+import { applyPatch, ConfigPatch, errorWords, type ConfigSnapshot } from '@sluice/contracts';
 import { createSseParser, readConfigSnapshot, type SseEvent } from '@sluice/service-kit';
 import { compileConfig, type RouterConfig } from './router-config.ts';
 
@@ -86,7 +86,7 @@ export function followConfig(deps: {
       } catch (error) {
         if (!abort.signal.aborted && failures === 0)
           logger.warn(
-            { reason: error instanceof Error ? error.message.slice(0, 300) : 'unknown' },
+            { reason: errorWords(error) },
             'the configuration stream is broken; deciding by the last version',
           );
       }

@@ -1,5 +1,5 @@
 import { DEFAULT_FEATURES, DEFAULT_SETTINGS } from '@sluice/routing';
-import type { Clock } from '@sluice/contracts';
+import { errorWords, type Clock } from '@sluice/contracts';
 import { createRouterState, type RouterState } from '../state/router-state.ts';
 import type { JournalBody, JournalEntry } from '../state/journal.ts';
 import type { Changes, LoadedState, RouterStore } from '../store/router-store.ts';
@@ -96,11 +96,7 @@ export function createRouterKeeper(deps: {
         return loaded;
       } catch (error) {
         state = undefined;
-        if (tries === 0)
-          logger.warn(
-            { reason: error instanceof Error ? error.message.slice(0, 300) : 'unknown' },
-            'the state of the router cannot be loaded yet',
-          );
+        if (tries === 0) logger.warn({ reason: errorWords(error) }, 'the state of the router cannot be loaded yet');
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
       }
     }

@@ -1,3 +1,4 @@
+import { errorWords } from '@sluice/contracts';
 import type { DecisionRow } from '../store/router-store.ts';
 
 /** Decisions on their way to the store. */
@@ -62,10 +63,7 @@ export function createWaitingLog(deps: {
     running ??= storeAll()
       .catch((error: unknown) => {
         if (failures === 0)
-          deps.logger.warn(
-            { waiting: rows.size, reason: error instanceof Error ? error.message.slice(0, 300) : 'unknown' },
-            'decisions cannot be stored and wait',
-          );
+          deps.logger.warn({ waiting: rows.size, reason: errorWords(error) }, 'decisions cannot be stored and wait');
         failures += 1;
         throw error;
       })

@@ -306,6 +306,18 @@ export const Problem = z.object({
 });
 export type Problem = z.infer<typeof Problem>;
 
+/** One of `GET /api/put-aside`: a record that the ledger or the spine never takes, and why. */
+export const PutAsideRecord = z.object({
+  id: z.string(),
+  /** `ledger`: usage that cannot be stored. `outbox`: an event of the control plane that cannot be published or stored. */
+  source: z.enum(['ledger', 'outbox']),
+  reason: z.string(),
+  at: Instant,
+  /** As it came. */
+  body: z.string(),
+});
+export type PutAsideRecord = z.infer<typeof PutAsideRecord>;
+
 /** One of `GET /api/invitations`: asked by a customer's admin, not taken yet. Its secret is nowhere but with them. */
 export const InvitationView = z.object({
   id: z.string(),

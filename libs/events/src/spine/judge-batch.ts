@@ -1,4 +1,4 @@
-import type { EventHandler, IncomingEvent } from '@sluice/contracts';
+import { errorWords, type EventHandler, type IncomingEvent } from '@sluice/contracts';
 import { bodyFault } from './body-fault.ts';
 
 /**
@@ -44,7 +44,7 @@ async function judgePart(
     const verdict = await Promise.race([handler(events), late]);
     for (const [id, reason] of verdict.failed) failed.set(id, reason);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorWords(error);
     for (const event of events) failed.set(event.messageId, reason);
   } finally {
     clearTimeout(timer);

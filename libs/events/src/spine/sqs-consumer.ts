@@ -1,5 +1,11 @@
 import { type Message, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
-import { type EventConsumer, type EventHandler, type IncomingEvent, type QueueDeclaration } from '@sluice/contracts';
+import {
+  errorWords,
+  type EventConsumer,
+  type EventHandler,
+  type IncomingEvent,
+  type QueueDeclaration,
+} from '@sluice/contracts';
 import type { SpineLogger } from '../spine-logger.ts';
 import { judgeBatch } from './judge-batch.ts';
 import { settleMessages } from './settle-messages.ts';
@@ -147,7 +153,7 @@ export function createSqsConsumer(options: SqsConsumerOptions): EventConsumer {
         backoffMs = firstBackoffMs;
       } catch (error) {
         if (stopping.signal.aborted) return;
-        state.lastError = error instanceof Error ? error.message : String(error);
+        state.lastError = errorWords(error);
         logger?.warn({ queue: queue.name, err: error, backoffMs }, 'the queue cannot be read; tried again');
         await pause(backoffMs);
         backoffMs = Math.min(MAX_BACKOFF_MS, backoffMs * 2);
