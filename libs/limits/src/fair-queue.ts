@@ -22,15 +22,21 @@ export interface FairQueue<T> {
   heads(): QueueEntry<T>[];
 }
 
-/** A flow: the root, a tenant, a workspace, or (as the leaf that holds entries) one priority of a workspace. */
-interface Flow<T> {
-  readonly parent: Flow<T> | undefined;
-  readonly key: string;
+/** What only a flow has that others stand below. */
+interface Below<T> {
   readonly children: Map<string, Flow<T>>;
   /** The children that wait, and some that did lately. */
   readonly busy: FlowHeap<Flow<T>>;
   /** Children that had nobody waiting when they were last looked at. */
   readonly idle: Flow<T>[];
+}
+
+/** A flow: the root, a tenant, a workspace, or (as the leaf that holds entries) one priority of a workspace. */
+interface Flow<T> {
+  readonly parent: Flow<T> | undefined;
+  readonly key: string;
+  /** Undefined for leaves, and while nobody waits. */
+  below: Below<T> | undefined;
   entries: QueueEntry<T>[];
   /** Index of the first entry that may still wait. */
   first: number;
@@ -66,8 +72,9 @@ export function createFairQueue<T>(): FairQueue<T> {
   const leaves = new Map<QueueEntry<T>, Flow<T>>();
 
   const childOf = (parent: Flow<T>, key: string): Flow<T> => {
-    let child = parent.children.get(key);
-    if (child === undefined) parent.children.set(key, (child = createFlow(parent, key)));
+    const { children } = (parent.below ??= { children: new Map(), busy: new FlowHeap(), idle: [] });
+    let child = children.get(key);
+    if (child === undefined) children.set(key, (child = createFlow(parent, key)));
     return child;
   };
 
@@ -75,20 +82,18 @@ export function createFairQueue<T>(): FairQueue<T> {
     if (flow.waiting++ > 0 || flow.parent === undefined) return;
     flow.start = Math.max(flow.parent.virtualTime, flow.finish);
     flow.arrival = ++arrivals;
-    flow.parent.busy.push(flow);
+    flow.parent.below?.busy.push(flow);
   };
 
   const settle = (flow: Flow<T>): void => {
     flow.waiting--;
     if (flow.waiting > 0) return;
     // With nobody waiting, tags compare nothing any more; history would only hold memory.
-    flow.children.clear();
-    flow.busy.clear();
-    flow.idle.length = 0;
-    flow.entries = [];
+    flow.below = undefined;
+    flow.entries = NONE;
     flow.first = 0;
     flow.virtualTime = 0;
-    if (flow.parent !== undefined && !flow.listed) flow.parent.idle.push(flow);
+    if (flow.parent !== undefined && !flow.listed) flow.parent.below?.idle.push(flow);
     flow.listed = true;
   };
 
@@ -107,7 +112,7 @@ export function createFairQueue<T>(): FairQueue<T> {
     }
     detach(entry, leaf);
     for (let flow = leaf; flow.parent !== undefined; flow = flow.parent)
-      if (flow.waiting > 0) flow.parent.busy.push(flow);
+      if (flow.waiting > 0) flow.parent.below?.busy.push(flow);
   };
 
   return {
@@ -116,14 +121,15 @@ export function createFairQueue<T>(): FairQueue<T> {
     },
     push(entry) {
       const leaf = childOf(childOf(childOf(root, entry.tenantId), entry.workspaceId), entry.priority);
-      leaf.entries.push(entry);
+      if (leaf.entries.length === 0) leaf.entries = [entry];
+      else leaf.entries.push(entry);
       leaves.set(entry, leaf);
       for (let flow: Flow<T> | undefined = leaf; flow !== undefined; flow = flow.parent) activate(flow);
       return entry;
     },
-    pop(mayServe = () => true) {
+    pop(mayServe) {
       let flow = root;
-      while (flow.children.size > 0) {
+      while (flow.below !== undefined) {
         const next = nextChild(flow, leaves, mayServe);
         if (next === undefined) return undefined;
         flow = next;
@@ -149,18 +155,19 @@ export function createFairQueue<T>(): FairQueue<T> {
   };
 }
 
+/** Never changed. */
+const NONE: never[] = [];
+
 type Leaves<T> = ReadonlyMap<QueueEntry<T>, Flow<T>>;
 
 function createFlow<T>(parent: Flow<T> | undefined, key: string): Flow<T> {
   return {
     parent,
     key,
-    children: new Map(),
-    busy: new FlowHeap(),
-    idle: [],
+    below: undefined,
     place: -1,
     listed: false,
-    entries: [],
+    entries: NONE,
     first: 0,
     waiting: 0,
     virtualTime: 0,
@@ -185,13 +192,16 @@ function compact<T>(leaf: Flow<T>, leaves: Leaves<T>): void {
   leaf.first = 0;
 }
 
-function servable<T>(flow: Flow<T>, leaves: Leaves<T>, mayServe: (entry: QueueEntry<T>) => boolean): boolean {
+type MayServe<T> = ((entry: QueueEntry<T>) => boolean) | undefined;
+
+function servable<T>(flow: Flow<T>, leaves: Leaves<T>, mayServe: MayServe<T>): boolean {
   if (flow.waiting === 0) return false;
-  if (flow.children.size === 0) {
+  if (mayServe === undefined) return true;
+  if (flow.below === undefined) {
     const entry = head(flow, leaves);
     return entry !== undefined && mayServe(entry);
   }
-  for (const child of flow.children.values()) if (servable(child, leaves, mayServe)) return true;
+  for (const child of flow.below.children.values()) if (servable(child, leaves, mayServe)) return true;
   return false;
 }
 
@@ -202,15 +212,13 @@ const LOOKED_AT = 2;
  * The child that is next and may be served, taken out of the heap; those before it that may not be served stay
  * behind it.
  */
-function nextChild<T>(
-  flow: Flow<T>,
-  leaves: Leaves<T>,
-  mayServe: (entry: QueueEntry<T>) => boolean,
-): Flow<T> | undefined {
-  forgetIdle(flow);
+function nextChild<T>(flow: Flow<T>, leaves: Leaves<T>, mayServe: MayServe<T>): Flow<T> | undefined {
+  const { below } = flow;
+  if (below === undefined) return undefined;
+  forgetIdle(flow.virtualTime, below);
   let passedOver: Flow<T>[] | undefined;
-  let best = flow.busy.pop();
-  for (; best !== undefined; best = flow.busy.pop()) {
+  let best = below.busy.pop();
+  for (; best !== undefined; best = below.busy.pop()) {
     if (best.waiting === 0) continue;
     if (servable(best, leaves, mayServe)) break;
     (passedOver ??= []).push(best);
@@ -218,19 +226,19 @@ function nextChild<T>(
   for (const child of passedOver ?? []) {
     // Who could not be served saves no credit: it would be paid by the neighbours in one go.
     if (best !== undefined) child.start = Math.max(child.start, best.start);
-    flow.busy.push(child);
+    below.busy.push(child);
   }
   return best;
 }
 
-function forgetIdle<T>(flow: Flow<T>): void {
-  for (let looked = 0; looked < LOOKED_AT && looked < flow.idle.length; looked++) {
-    const child = flow.idle.pop() as Flow<T>;
+function forgetIdle<T>(virtualTime: number, { children, idle }: Below<T>): void {
+  for (let looked = 0; looked < LOOKED_AT && looked < idle.length; looked++) {
+    const child = idle.pop() as Flow<T>;
     child.listed = false;
-    if (child.waiting > 0 || flow.children.get(child.key) !== child) continue;
-    if (child.finish <= flow.virtualTime) flow.children.delete(child.key);
+    if (child.waiting > 0 || children.get(child.key) !== child) continue;
+    if (child.finish <= virtualTime) children.delete(child.key);
     else {
-      flow.idle.unshift(child);
+      idle.unshift(child);
       child.listed = true;
     }
   }
