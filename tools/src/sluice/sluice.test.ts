@@ -177,6 +177,9 @@ describe('the command line', () => {
   });
 
   it('takes every kind in the singular and in the plural', async () => {
+    expect([...new Set(KINDS.values())].join(' ')).toBe(
+      'tenants workspaces plans providers models cells keys users operators gateways kill-switches',
+    );
     for (const [word, plural] of KINDS) {
       seen.length = 0;
       expect([word, await sluice('list', word)]).toEqual([word, 0]);
