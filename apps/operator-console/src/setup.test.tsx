@@ -106,6 +106,28 @@ describe('plans', () => {
     });
   });
 
+  it('get prices of tiers and tools as JSON; text that is none changes nothing', async () => {
+    const { sent } = showConsole(
+      { ...CONFIG, 'GET /api/plans/team': row('team', PLAN), 'PUT /api/plans/team/prices': { status: 200, body: {} } },
+      '/_console/plans/team',
+    );
+    const field = await screen.findByLabelText('small, tiers, long inputs and tools');
+    const more = {
+      serviceTiers: { priority: { inputPicoUsd: 2_000_000, outputPicoUsd: 9_000_000 } },
+      toolNanoUsd: { web_search: 10_000_000 },
+    };
+    fireEvent.change(field, { target: { value: JSON.stringify(more) } });
+    fireEvent.change(field, { target: { value: `${JSON.stringify(more)},` } });
+    const panel = screen.getByRole('region', { name: 'Prices' });
+    expect(within(panel).getByRole('alert').textContent).toMatch(/not a JSON object/);
+    fireEvent.change(await screen.findByLabelText('small, to the cache for an hour'), { target: { value: '6' } });
+    fireEvent.click(within(panel).getByRole('button', { name: 'Save' }));
+    await within(panel).findByRole('status');
+    expect(bodyOf(sent.find(({ request }) => request === 'PUT /api/plans/team/prices')?.body)).toEqual({
+      prices: { small: { ...price, ...more, cacheWrite1hPicoUsd: 6_000_000 } },
+    });
+  });
+
   it('that only their other half was changed of are saved on top of it; what both changed is a conflict', async () => {
     let stored = { ...PLAN };
     let version = 3;

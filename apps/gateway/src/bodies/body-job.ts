@@ -36,6 +36,8 @@ export type BodyJob =
       readonly kind: 'answer';
       readonly call: JobCall;
       readonly dialect: ProviderDialect;
+      /** Tokens, for an answer that is translated and counts nothing. */
+      readonly expectedInput?: number;
     };
 
 /** What of a call a worker has to know beside its bytes. */

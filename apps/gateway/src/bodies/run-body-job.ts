@@ -35,7 +35,7 @@ export function runBodyJob(job: BodyJob, bytes: Buffer): BodyResults[BodyJob['ki
       return translate(job, bytes);
     case 'answer': {
       const adapter = adapterOf(job.dialect);
-      return adapter.readWhole(inboundOf(job.call, bytes, {}), bytes);
+      return adapter.readWhole(inboundOf(job.call, bytes, {}), bytes, () => job.expectedInput ?? 0);
     }
   }
 }

@@ -4,11 +4,19 @@ import type { Prices } from '../api/table-api.ts';
 import { setAt } from '../edit/document-paths.ts';
 import { NumberInput } from '../edit/document-fields.tsx';
 import { ScrollX } from '@sluice/ui';
+import { MorePrice } from './more-price.tsx';
 
 const CLASSES = [
   { field: 'inputPicoUsd', word: 'input' },
   { field: 'outputPicoUsd', word: 'output' },
   { field: 'cacheReadPicoUsd', word: 'from the cache' },
+  { field: 'cacheWritePicoUsd', word: 'to the cache' },
+  { field: 'cacheWrite1hPicoUsd', word: 'to the cache for an hour' },
+  { field: 'reasoningPicoUsd', word: 'reasoning' },
+  { field: 'audioPicoUsd', word: 'audio' },
+  { field: 'audioInputPicoUsd', word: 'audio heard' },
+  { field: 'imageInputPicoUsd', word: 'images seen' },
+  { field: 'imageOutputPicoUsd', word: 'images made' },
 ] as const;
 const PER_MILLION = 1e6;
 
@@ -33,7 +41,8 @@ export function PriceFields({
       <ScrollX label="Prices by model">
         <table className="price-table">
           <caption className="muted small">
-            Dollars for a million tokens. An empty cache price is that of input.
+            Dollars for a million tokens. An empty price is that of input or output; what is kept for an hour, audio,
+            and images made are refused without one. Tiers, long inputs and tools are in the catalogue's own units.
           </caption>
           <thead>
             <tr>
@@ -43,6 +52,7 @@ export function PriceFields({
                   {word}
                 </th>
               ))}
+              <th scope="col">tiers, long inputs, tools</th>
               <th scope="col">
                 <span className="visually-hidden">what can be done</span>
               </th>
@@ -64,6 +74,13 @@ export function PriceFields({
                     />
                   </td>
                 ))}
+                <td>
+                  <MorePrice
+                    label={`${id}, tiers, long inputs and tools`}
+                    price={price}
+                    onChange={(next) => change(setAt(prices, [id], next))}
+                  />
+                </td>
                 <td>
                   <button
                     type="button"

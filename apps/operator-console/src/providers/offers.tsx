@@ -157,6 +157,25 @@ function OfferForm({
             scale: PER_MILLION,
             placeholder: 'as input',
           },
+          {
+            label: 'Input to the cache',
+            path: [...at, 'price', 'cacheWritePicoUsd'],
+            scale: PER_MILLION,
+            placeholder: 'as input',
+          },
+          {
+            label: 'Input to the cache for an hour',
+            path: [...at, 'price', 'cacheWrite1hPicoUsd'],
+            scale: PER_MILLION,
+            placeholder: 'not known',
+          },
+          {
+            label: 'Reasoning',
+            path: [...at, 'price', 'reasoningPicoUsd'],
+            scale: PER_MILLION,
+            placeholder: 'as output',
+          },
+          { label: 'Audio', path: [...at, 'price', 'audioPicoUsd'], scale: PER_MILLION, placeholder: 'as output' },
         ],
       },
     ];

@@ -125,7 +125,12 @@ export async function sendAttempt(
 async function readLarge(call: Call, { bodies }: SendDeps, entry: PlannedAttempt, body: Buffer): Promise<LargeAnswer> {
   const { operation, stream, wantsUsage } = (call.resolved as Resolved).inbound;
   const end = await bodies.run(
-    { kind: 'answer', call: { operation, stream, wantsUsage }, dialect: entry.provider.dialect },
+    {
+      kind: 'answer',
+      call: { operation, stream, wantsUsage },
+      dialect: entry.provider.dialect,
+      expectedInput: expectedInput(call),
+    },
     body,
     ownerOf(call),
     call.cancel,
