@@ -29,6 +29,20 @@ describe('one walk over a JSON object', () => {
     expect(scan('{"model":{"model":1,"stream":2},"stream":[{"model":1}]}').twice).toBeUndefined();
   });
 
+  it('finds the end of a long string wherever escapes and quotes stand in it', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.nat(200), fc.constantFrom('"', '\\', 'é', '\n')), { maxLength: 20 }),
+        (pieces) => {
+          const text = pieces.map(([length, last]) => 'x'.repeat(length) + last).join('');
+          const { index } = scan(JSON.stringify({ x: text, a: text, model: text }));
+          expect(index.count).toBe(3);
+          expect(index.members.map(({ key }) => key)).toEqual(['x', 'model']);
+        },
+      ),
+    );
+  });
+
   it('counts the characters that are written as escapes, and nothing that only looks like one', () => {
     expect(scan('{"x":"\\u0041\\u00e9 \\\\u0041"}').escapes).toBe(2);
   });

@@ -11,6 +11,8 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const SPACE = 0x20;
 const SMALL_U = 0x75;
+/** Bytes of a string without an escape after which the rest is searched rather than walked over. */
+const PLAIN_BYTES = 64;
 /** A key may be written in escapes of six bytes a character (`"mod\u0065l"`). */
 const ESCAPED_BYTES = 6;
 
@@ -53,6 +55,9 @@ export function scanObject(json: Buffer, watched: ReadonlySet<string>): JsonScan
   /** One past the last byte of the member before, and of what was met last. */
   let previousEnd: number | undefined;
   let end = 0;
+  /** Places found ahead; they count while they lie ahead. */
+  let nextQuote = -1;
+  let nextBackslash = -1;
 
   for (let i = 0; i < length; i += 1) {
     const byte = json[i] as number;
@@ -60,12 +65,21 @@ export function scanObject(json: Buffer, watched: ReadonlySet<string>): JsonScan
     switch (byte) {
       case QUOTE: {
         const start = i;
+        let plain = 0;
         for (i += 1; i < length; i += 1) {
           const inside = json[i];
           if (inside === QUOTE) break;
-          if (inside !== BACKSLASH) continue;
-          i += 1;
-          if (json[i] === SMALL_U) escapes += 1;
+          if (inside === BACKSLASH) {
+            i += 1;
+            plain = 0;
+            if (json[i] === SMALL_U) escapes += 1;
+          } else if ((plain += 1) >= PLAIN_BYTES) {
+            // A long text: the engine's own search is ten times as fast, and too slow to begin anew at each escape.
+            plain = 0;
+            if (nextQuote <= i) nextQuote = placeOf(json, QUOTE, i + 1);
+            if (nextBackslash <= i) nextBackslash = placeOf(json, BACKSLASH, i + 1);
+            i = Math.min(nextQuote, nextBackslash) - 1;
+          }
         }
         if (depth !== 1 || !expectsKey) break;
         expectsKey = false;
@@ -149,6 +163,12 @@ function keyText(json: Buffer, start: number, end: number): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The next place of a byte; the length where there is none. */
+function placeOf(json: Buffer, byte: number, from: number): number {
+  const place = json.indexOf(byte, from);
+  return place < 0 ? json.length : place;
 }
 
 function skipSpace(json: Buffer, from: number): number {
