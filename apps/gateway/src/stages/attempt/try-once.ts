@@ -93,7 +93,7 @@ export function demandOf(call: Call, { queueTimeoutMs }: AttemptPlan): AccountDe
 
 /** The rest of an attempt, with the account that it uses. */
 async function finish(deps: TryDeps, attempt: Attempt): Promise<TryResult> {
-  const { call, plan, capacity } = attempt;
+  const { call } = attempt;
   const queuedAt = deps.clock.monotonic();
   try {
     // Who waited with the place of a probe in hand would keep everybody from finding out that the provider is well
