@@ -9,9 +9,11 @@ let clock: FakeClock;
 let checks: PasswordChecks;
 /** Passwords that were hashed, which is what an attack costs. */
 let hashed: number;
+let checkMs: number;
 beforeEach(() => {
   clock = createFakeClock(Date.UTC(2026, 0, 1));
   hashed = 0;
+  checkMs = CHECK_MS;
   checks = createPasswordChecks({
     clock,
     deviceKey: 'key of devices',
@@ -21,7 +23,7 @@ beforeEach(() => {
     },
     verify: async (password, hash) => {
       hashed += 1;
-      await new Promise<void>((done) => clock.setTimeout(done, CHECK_MS));
+      await new Promise<void>((done) => clock.setTimeout(done, checkMs));
       return hash === `hash of: ${password}`;
     },
   });
@@ -162,6 +164,13 @@ describe('guessing', () => {
     const [knownUnder, unknownUnder] = [await under(true), await under(false)];
     expect([unknownUnder.answer, knownUnder.answer]).toEqual([false, false]);
     expect([unknownUnder.tookMs % 1_000, knownUnder.tookMs % 1_000]).toEqual([0, 0]);
+  });
+
+  it('learns nothing of it on a slow machine either, where a check takes longer than a second', async () => {
+    checkMs = 1_900;
+    for (let n = 0; n < 20; n += 1) await alone(attempt('warm', 'x', ONE));
+    const known = await alone(attempt('known', 'x', OTHER));
+    expect(await alone(attempt('unknown', 'x', OTHER, false))).toEqual(known);
   });
 
   it('is refused with a time to wait when an address asks for more than its share, and holds no memory after', async () => {
