@@ -87,10 +87,10 @@ export interface UpstreamFault {
   /** From Retry-After or retry-after-ms, milliseconds, not yet clamped. */
   readonly retryAfterMs?: number;
   /**
-   * Of a `rate_limited` fault, where the provider says more than that this call was too much: nothing remains of the
-   * model's rate, or it is the whole account that is limited. Never from text that a caller can quote.
+   * Whom it concerns, where the provider says so: nothing remains of the model's rate, or it is the whole account
+   * that is limited, without money or without a valid key. Never from text that a caller can quote.
    */
-  readonly limitReach?: 'model' | 'account';
+  readonly reach?: 'model' | 'account';
   /** The provider's body, at most 64 KiB, when the dialect's rules let it pass to the caller. */
   readonly body?: Buffer;
   readonly contentType?: string;

@@ -104,8 +104,19 @@ const WORDS_OF: readonly (readonly [FaultKind, readonly string[]])[] = [
   ],
 ];
 
+/** Words about the account that may be about what this call asked for: a permission, a place. */
+const PERMISSIONS: readonly string[] = [
+  'unsupported_country_region_territory',
+  'permission_error',
+  'permission_denied_error',
+  'AccessDenied.Unpurchased',
+  'API_KEY_SERVICE_BLOCKED',
+  'SERVICE_DISABLED',
+];
+
 const bare = (word: string): string => word.toLowerCase().replace(/[^a-z0-9]/g, '');
 const KIND_OF = new Map(WORDS_OF.flatMap(([kind, words]) => words.map((word) => [bare(word), kind] as const)));
+const PERMISSION_WORDS = new Set(PERMISSIONS.map(bare));
 /** Which word decides where an error has several. */
 const STRONGEST: readonly FaultKind[] = [
   'account',
@@ -164,6 +175,12 @@ export function kindOfWords(error: Json): FaultKind | undefined {
   return STRONGEST[best];
 }
 
+/** Whether an error's words mean the account as a whole, for whoever calls: no money, no valid key. */
+export function reachOfWords(error: Json | undefined): Pick<UpstreamFault, 'reach'> {
+  const means = (word: string): boolean => KIND_OF.get(word) === 'account' && !PERMISSION_WORDS.has(word);
+  return error !== undefined && wordsOf(error).map(bare).some(means) ? { reach: 'account' } : {};
+}
+
 function wordsOf(error: Json): string[] {
   const words: unknown[] = [error.code, error.type, error.status];
   for (const detail of Array.isArray(error.details) ? error.details : []) words.push(asObject(detail)?.reason);
@@ -191,7 +208,8 @@ export function faultOfError(error: Json, where: string): UpstreamFault {
   const named = statusNamedBy(error);
   const kind = kindOfWords(error) ?? (named === undefined ? 'server' : kindOfStatus(named));
   const detail = `an error ${where}: ${String(error.code ?? error.type).slice(0, 80)}`;
-  if (kind !== 'caller' && kind !== 'context_window') return { kind, status: named ?? 200, detail };
+  if (kind !== 'caller' && kind !== 'context_window')
+    return { kind, status: named ?? 200, ...(kind === 'account' ? reachOfWords(error) : {}), detail };
   const { message, type, param, code } = error;
   const body = { error: { message, type: type ?? 'invalid_request_error', param: param ?? null, code: code ?? null } };
   return {

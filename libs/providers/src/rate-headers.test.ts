@@ -1,10 +1,11 @@
+import { faultOfError } from './error-words.ts';
 import { classifyOpenai } from './openai/classify.ts';
 import { rateLimitsOf } from './rate-headers.ts';
 
 const NOW = Date.parse('2026-01-01T00:00:00Z');
 const reachOf = (headers: Record<string, string>, body = '{}') => {
-  const { limitReach, retryAfterMs } = classifyOpenai(429, headers, Buffer.from(body), NOW);
-  return [limitReach, retryAfterMs];
+  const { reach, retryAfterMs } = classifyOpenai(429, headers, Buffer.from(body), NOW);
+  return [reach, retryAfterMs];
 };
 
 describe('a 429', () => {
@@ -31,6 +32,22 @@ describe('a 429', () => {
       expect(reachOf({}, JSON.stringify({ error: { message, param: message } }))[0]).toBeUndefined();
     expect(reachOf({ 'x-ratelimit-scope': 'user' })[0]).toBeUndefined();
   });
+});
+
+it('a refusal means the account where the words are of money or the key, and the call where they are of a permission', () => {
+  const reach = (status: number, code: string) =>
+    classifyOpenai(status, {}, Buffer.from(JSON.stringify({ error: { code, message: 'insufficient_quota' } })), NOW)
+      .reach;
+  expect([
+    reach(403, 'insufficient_quota'),
+    reach(400, 'billing_hard_limit_reached'),
+    reach(401, 'invalid_api_key'),
+  ]).toEqual(Array.from({ length: 3 }, () => 'account'));
+  expect([reach(403, 'permission_error'), reach(403, 'unsupported_country_region_territory'), reach(403, 'x')]).toEqual(
+    Array.from({ length: 3 }, () => undefined),
+  );
+  expect(faultOfError({ code: 'insufficient_quota' }, 'in a stream').reach).toBe('account');
+  expect(faultOfError({ type: 'permission_error' }, 'in a stream').reach).toBeUndefined();
 });
 
 describe('the limits of an answer', () => {

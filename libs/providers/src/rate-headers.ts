@@ -35,17 +35,17 @@ export function limitReachOf(
   headers: AnswerHeaders,
   error: Readonly<Record<string, unknown>> | undefined,
   nowMs: number,
-): Pick<UpstreamFault, 'limitReach' | 'retryAfterMs'> {
+): Pick<UpstreamFault, 'reach' | 'retryAfterMs'> {
   if (
     ACCOUNT_SCOPES.includes(headers[SCOPE_HEADER]) ||
     ACCOUNT_CODES.includes(error?.code) ||
     ACCOUNT_CODES.includes(error?.type)
   )
-    return { limitReach: 'account' };
+    return { reach: 'account' };
   const spent = REMAINING.find(({ remaining }) => numberOf(headers[remaining]) === 0);
   if (spent === undefined) return {};
   const resetMs = durationOf(headers[spent.reset], nowMs);
-  return resetMs === undefined ? { limitReach: 'model' } : { limitReach: 'model', retryAfterMs: resetMs };
+  return resetMs === undefined ? { reach: 'model' } : { reach: 'model', retryAfterMs: resetMs };
 }
 
 /** The limits that an answer tells. Those of another length than a minute (a day's) are left out. */

@@ -225,11 +225,15 @@ export class AccountStanding implements Account {
     return { forAll: true, ended };
   }
 
-  refused(use: AccountUse, status: number | undefined): AccountScope | undefined {
+  refused(
+    use: AccountUse,
+    status: number | undefined,
+    ofAccount = status !== undefined && status >= 400 && status !== 403,
+  ): AccountScope | undefined {
     const now = this.#clock.monotonic();
     const standing = this.#modelOf(use.model);
     if (use.probe) standing.limit?.turns.giveBack(use.tenantId);
-    if (status !== undefined && status >= 400 && status !== 403) return this.#refuseAll(use, status, now);
+    if (ofAccount) return this.#refuseAll(use, status, now);
     const { refusedRestMs, suspicionMs } = this.#options;
     const tenant = tenantOf(standing, use.tenantId);
     const again = isRefused(tenant, now);

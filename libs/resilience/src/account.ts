@@ -90,9 +90,10 @@ export interface Account {
    * The provider refuses the account. A 403 may be about what one caller asked for, and so may a refusal without a
    * status of its own; any other is the account's at once, because no caller can cause it.
    *
+   * @param ofAccount the provider's words mean the account as a whole; by the status unless given.
    * @returns what it concerns when this begins an episode: the moment to tell people, once.
    */
-  refused(use: AccountUse, status: number | undefined): AccountScope | undefined;
+  refused(use: AccountUse, status: number | undefined, ofAccount?: boolean): AccountScope | undefined;
   /** There is no secret to call with: the account's, at once. @returns as `refused`. */
   secretMissing(use: AccountUse): AccountScope | undefined;
   /** The provider served a call. @returns the refusal that this ends, if any. */

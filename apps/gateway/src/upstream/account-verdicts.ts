@@ -27,7 +27,7 @@ export function noteAccount(deps: AccountDeps, used: AccountInUse, fault: Upstre
   switch (fault.kind) {
     case 'account':
       if (capacity.credential.secret !== undefined) deps.secrets.forget(capacity.credential.secret);
-      tell(deps, used, 'refused', capacity.account.refused(use, fault.status), fault.status);
+      tell(deps, used, 'refused', refusedBy(used, fault), fault.status);
       return;
     case 'rate_limited':
       tell(deps, used, 'accepted', noteLimit(used, fault));
@@ -42,12 +42,16 @@ export function noteAccount(deps: AccountDeps, used: AccountInUse, fault: Upstre
   }
 }
 
+function refusedBy({ capacity: { account }, use }: AccountInUse, { status, reach }: UpstreamFault) {
+  return reach === 'account' ? account.refused(use, status, true) : account.refused(use, status);
+}
+
 /** A limit of the provider's, also one that it told within an answer. @returns the refusal that this ends, if any. */
 export function noteLimit(
   { capacity: { account, rates }, use }: Pick<AccountInUse, 'capacity' | 'use'>,
-  { retryAfterMs, limitReach }: UpstreamFault,
+  { retryAfterMs, reach }: UpstreamFault,
 ): AccountScope | undefined {
-  const { forAll, ended } = account.rateLimited(use, { retryAfterMs, reach: limitReach ?? 'caller' });
+  const { forAll, ended } = account.rateLimited(use, { retryAfterMs, reach: reach ?? 'caller' });
   if (forAll) rates.limited(use.model);
   return ended;
 }

@@ -1,6 +1,6 @@
 import type { UpstreamFault } from '@sluice/contracts';
 import { type AnswerHeaders, faultOf, kindOfStatus, NO_WORDS, parseJson } from '../classify-status.ts';
-import { errorIn, kindOfWords } from '../error-words.ts';
+import { errorIn, kindOfWords, reachOfWords } from '../error-words.ts';
 
 /**
  * What is wrong with the account and not with the call. From the first word on: later ones may quote the caller's
@@ -23,7 +23,7 @@ export function classifyAnthropic(status: number, headers: AnswerHeaders, body: 
   const said = error === undefined ? undefined : kindOfWords(error);
   const message = typeof error?.message === 'string' ? error.message : '';
   if (said === 'account' || (byStatus === 'caller' && OF_THE_ACCOUNT.test(message)))
-    return faultOf('account', status, headers, body, nowMs);
+    return { ...faultOf('account', status, headers, body, nowMs), ...reachOfWords(error) };
   if (byStatus === 'rate_limited' && LONG_CONTEXT.test(message))
     return faultOf('context_window', status, headers, NO_WORDS, nowMs);
   if (byStatus !== 'caller') return faultOf(byStatus, status, headers, body, nowMs);

@@ -1,6 +1,6 @@
 import type { UpstreamFault } from '@sluice/contracts';
 import { type AnswerHeaders, faultOf, kindOfStatus, NO_WORDS, parseJson } from '../classify-status.ts';
-import { errorIn, kindOfWords } from '../error-words.ts';
+import { errorIn, kindOfWords, reachOfWords } from '../error-words.ts';
 
 /**
  * How OpenAI says that one request is larger than all that the account may use in a minute. Other words of the
@@ -18,7 +18,7 @@ export function classifyOpenai(status: number, headers: AnswerHeaders, body: Buf
   const byStatus = kindOfStatus(status);
   const error = errorIn(parseJson(body));
   const said = error === undefined ? undefined : kindOfWords(error);
-  if (said === 'account') return faultOf('account', status, headers, body, nowMs);
+  if (said === 'account') return { ...faultOf('account', status, headers, body, nowMs), ...reachOfWords(error) };
   if (byStatus === 'rate_limited' && typeof error?.message === 'string' && LARGER_THAN_THE_LIMIT.test(error.message))
     return faultOf('context_window', status, headers, NO_WORDS, nowMs);
   if (byStatus !== 'caller') return faultOf(byStatus, status, headers, body, nowMs);

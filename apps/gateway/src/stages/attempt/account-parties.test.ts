@@ -133,6 +133,29 @@ it('a key that the provider does not take is the account’s for everybody, at o
   expect(gateway.capacity.report()[0]).toMatchObject({ state: 'account_fault', rests: [{ status: 401 }] });
 });
 
+it('a 429 that says that nothing remains rests the model for everybody, and teaches its rate', async () => {
+  const spent = scripts.status(429, undefined, { 'retry-after': '30', 'x-ratelimit-remaining-requests': '0' });
+  await start((tenant, model) => (tenant === 'globex' && model === 'sim-large-v1' ? spent : scripts.whole), {});
+  for (let i = 0; i < 3; i += 1) expect(await statusOf('acme')).toBe(200);
+  expect(await statusOf('globex')).toBe(429);
+  const sent = upstream.requests.length;
+  expect([await statusOf('acme'), upstream.requests.length, await statusOf('acme', 'sim-small')]).toEqual([
+    429,
+    sent,
+    200,
+  ]);
+  expect(gateway.capacity.report()[0]).toMatchObject({
+    rests: [{ kind: 'limited', model: 'sim-large' }, { tenant: 'globex' }],
+    rates: [{ from: 'learned', model: 'sim-large' }],
+  });
+});
+
+it('a 403 for want of money is the account’s at once', async () => {
+  const broke = scripts.status(403, '{"error":{"code":"insufficient_quota","message":"no"}}');
+  await start((tenant) => (tenant === 'globex' ? broke : scripts.whole), {});
+  expect([await statusOf('globex'), await statusOf('acme')]).toEqual([502, 502]);
+});
+
 it('an account at its limit is shared: a burst waits in our queue, the provider refuses nothing, the neighbour is served', async () => {
   // The provider's own limit: 80 at once, fewer than come, and 10 a second.
   let level = 80;
