@@ -2,11 +2,12 @@ import type { Clock } from '@sluice/contracts';
 import type { Logger, Metrics } from '@sluice/service-kit';
 import type { CompiledConfig } from './compiled-config.ts';
 import type { FoundAnomaly } from './report/publish-anomaly.ts';
-import { accountAnomaly, breakerAnomaly } from './report/upstream-anomalies.ts';
+import { accountAnomaly, breakerAnomaly, unknownModelAnomaly } from './report/upstream-anomalies.ts';
 import { createUpstreamMetrics } from './report/upstream-metrics.ts';
 import type { AccountChange } from './upstream/account-verdicts.ts';
 import { createBreakers } from './upstream/breakers.ts';
 import { createCapacity } from './upstream/capacity.ts';
+import { createUnknownModels } from './upstream/unknown-models.ts';
 
 export interface UpstreamParts {
   readonly clock: Clock;
@@ -59,5 +60,13 @@ export function composeUpstream({ clock, logger, metrics, currentConfig, publish
       publishAnomaly(accountAnomaly(change));
     }
   };
-  return { capacity, breakers, onAccount, metrics: upstreamMetrics, breakerReports, poolReports };
+  const onUnknownModel = createUnknownModels({ clock }, (unknown) => {
+    const { requestId, provider, model, providerModel } = unknown;
+    logger.error(
+      { request_id: requestId, provider, model, provider_model: providerModel },
+      'a provider does not know a model of the catalogue',
+    );
+    publishAnomaly(unknownModelAnomaly(unknown));
+  });
+  return { capacity, breakers, onAccount, onUnknownModel, metrics: upstreamMetrics, breakerReports, poolReports };
 }

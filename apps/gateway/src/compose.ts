@@ -257,6 +257,7 @@ export async function composeGateway(
       onRecordFault: (call, error) =>
         logger.error({ err: error, request_id: call.id }, 'the start of a call could not be recorded'),
       onAccount,
+      onUnknownModel: upstream.onUnknownModel,
       onPassed: upstream.metrics.passed,
       onRetry: upstream.metrics.retried,
     }),

@@ -169,6 +169,7 @@ export const ANOMALY_TYPES = [
   'provider.account_fault',
   'usage.implausible',
   'price.missing',
+  'provider.model_unknown',
   'quota.warning',
   'quota.exhausted',
   'outbox.ageing',

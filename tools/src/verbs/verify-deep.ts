@@ -1,6 +1,7 @@
 import { clockCheck } from '../deep/clock-check.ts';
 import type { DeepCheck } from '../deep/deep-check.ts';
 import { frontierCheck } from '../deep/frontier-check.ts';
+import { fuzzCheck } from '../deep/fuzz-check.ts';
 import { isolationCheck } from '../deep/isolation-check.ts';
 import { ledgerScale } from '../deep/ledger-scale.ts';
 import { outboxCheck } from '../deep/outbox-check.ts';
@@ -29,6 +30,7 @@ const CHECKS: readonly DeepCheck[] = [
   valkeyCluster,
   frontierCheck,
   routerStatisticsCheck,
+  fuzzCheck,
   isolationCheck,
 ];
 

@@ -2,6 +2,7 @@ import type { Anomaly } from '@sluice/contracts';
 import type { BreakerReach } from '@sluice/resilience';
 import type { AccountChange } from '../upstream/account-verdicts.ts';
 import type { ChangedBreaker } from '../upstream/breakers.ts';
+import type { UnknownModel } from '../upstream/unknown-models.ts';
 
 type UpstreamAnomaly = Pick<Anomaly, 'type' | 'level' | 'subject' | 'message' | 'samples'>;
 
@@ -64,6 +65,17 @@ export function accountAnomaly({
       status === undefined
         ? `The secret of ${provider}'s credential '${credential}' is not there: nothing is sent by it.`
         : `${provider} refuses our credential '${credential}' with ${status}${whom}: ${whom === '' ? 'its secret or its account needs' : 'its access rights need'} attention.`,
+    samples: [requestId],
+  };
+}
+
+/** What people are told when a provider does not know the name that the catalogue has for a model there. */
+export function unknownModelAnomaly({ provider, model, providerModel, requestId }: UnknownModel): UpstreamAnomaly {
+  return {
+    type: 'provider.model_unknown',
+    level: 'provider',
+    subject: `${provider}/${model}`,
+    message: `${provider} does not know '${providerModel.slice(0, 200)}', its name for ${model}: correct the name in the catalogue. Calls go to the next provider.`,
     samples: [requestId],
   };
 }

@@ -20,6 +20,7 @@ import { openUpstream } from '../../upstream/open-upstream.ts';
 import { accountServed, noteAccount, type AccountDeps } from '../../upstream/account-verdicts.ts';
 import type { AdapterLookup } from '../route/static-plan.ts';
 import type { Attempt, ReadyAttempt } from './one-attempt.ts';
+import type { UnknownModel } from '../../upstream/unknown-models.ts';
 import { OUTCOME_OF_FAULT } from './outcome-of-fault.ts';
 
 export interface SendDeps extends AccountDeps {
@@ -28,6 +29,8 @@ export interface SendDeps extends AccountDeps {
   readonly transport: Transport;
   /** Works on bodies and answers that are too large for the event loop. */
   readonly bodies: BodyPool;
+  /** A provider does not know the name that the operator gave for a model. */
+  readonly onUnknownModel?: (unknown: UnknownModel) => void;
 }
 
 export type SendResult =
@@ -155,6 +158,13 @@ function noteFault(deps: SendDeps, attempt: Attempt, record: CallAttempt, fault:
     if (!isProviders) attempt.call.givenUp = true;
   }
   noteAccount(deps, attempt, fault);
+  if (fault.kind === 'model_unknown')
+    deps.onUnknownModel?.({
+      provider: entry.provider.id,
+      model: entry.model,
+      providerModel: entry.providerModel,
+      requestId: attempt.call.id,
+    });
 }
 
 /** The provider had the request and was silent, or answered 200 and broke off: it charges the input all the same. */
