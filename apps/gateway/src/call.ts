@@ -26,7 +26,7 @@ import type { BreakerPass } from '@sluice/resilience';
 import type { CancelToken } from './cancel-token.ts';
 import type { ClientResponse } from './http/client-response.ts';
 import type { CompiledConfig, CompiledKey } from './compiled-config.ts';
-import type { AccountInUse } from './stages/attempt/one-attempt.ts';
+import type { AccountInUse } from './upstream/account-in-use.ts';
 import type { CutReason } from './stages/settle/unread-answers.ts';
 import type { OpenAnswer } from './upstream/open-answer.ts';
 

@@ -1,10 +1,9 @@
 import type { FaultKind, UpstreamFault } from '@sluice/contracts';
 import { parseRetryAfter } from '@sluice/resilience';
+import type { AnswerHeaders } from './answer-headers.ts';
 import { parseText } from './json-shape.ts';
 import { limitReachOf } from './rate-headers.ts';
 import { asObject } from './token-count.ts';
-
-export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /** What a status says, the same for all dialects: whose fault it is and what may be done about it. */
 export function kindOfStatus(status: number): FaultKind {

@@ -1,4 +1,5 @@
 export * from './registry.ts';
+export type { AnswerHeaders } from './answer-headers.ts';
 export * from './transport.ts';
 export * from './openai/adapter.ts';
 export * from './anthropic/adapter.ts';

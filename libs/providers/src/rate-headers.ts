@@ -1,5 +1,5 @@
 import type { RateLimits, UpstreamFault } from '@sluice/contracts';
-import type { AnswerHeaders } from './classify-status.ts';
+import type { AnswerHeaders } from './answer-headers.ts';
 
 /** Headers of one kind of limit: what it is, what remains of it, and when all of it is there again. */
 interface LimitHeaders {

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import type { AnswerHeaders } from './answer-headers.ts';
 import type { UpstreamFault, UpstreamRequest } from '@sluice/contracts';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { skipContinue } from './skip-continue.ts';
@@ -10,8 +11,6 @@ export interface TransportOptions {
   readonly keepAliveMs?: number;
   readonly maxHeaderBytes?: number;
 }
-
-export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /** What comes back of one request; exactly one of `onEnd` and `onError` is called, and nothing after it. */
 export interface TransportHandlers {

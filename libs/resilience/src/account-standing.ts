@@ -7,6 +7,7 @@ import type {
   AccountState,
   AccountUse,
   LimitReach,
+  LimitVerdict,
 } from './account.ts';
 import { ProbeTurns } from './probe-turns.ts';
 import { RecentMap } from './recent-map.ts';
@@ -18,10 +19,16 @@ const FIRST_PAUSE_MS = 1_000;
 /** A refusal that nobody tries any more is forgotten after this long. */
 const FORGET_MS = 600_000;
 const WHOLE: AccountScope = {};
+/** Calls in a row that say of a tenant that it is served whatever others meet. */
+const RUN = 10;
+/** A pause this long ends such a row. */
+const RUN_GAP_MS = 10_000;
 
 /** What one tenant met on one model. All times monotonic milliseconds. */
 interface TenantStanding {
   servedAtMs: number;
+  /** Calls served in a row, none of them long after the one before, since the last limit. */
+  servedRun: number;
   limitedUntilMs: number;
   /** Times in a row that the tenant was refused; 0 when it is not. */
   refusals: number;
@@ -198,7 +205,7 @@ export class AccountStanding implements Account {
   rateLimited(
     use: AccountUse,
     { retryAfterMs, reach }: { readonly retryAfterMs: number | undefined; readonly reach: LimitReach },
-  ): { readonly forAll: boolean; readonly ended: AccountScope | undefined } {
+  ): LimitVerdict {
     const now = this.#clock.monotonic();
     const ended = this.#accept(use, now);
     const { coolingMs, maxCoolingMs, suspicionMs } = this.#options;
@@ -207,7 +214,9 @@ export class AccountStanding implements Account {
     const tenant = tenantOf(standing, use.tenantId);
     tenant.limitedUntilMs = Math.max(tenant.limitedUntilMs, untilMs);
     tenant.servedAtMs = -Infinity;
+    tenant.servedRun = 0;
     this.#note(Math.max(tenant.limitedUntilMs, now + suspicionMs));
+    const own = reach === 'caller' && othersServed(standing, now);
     const before = standing.limitSuspicion;
     standing.limitSuspicion = { tenantId: use.tenantId, model: use.model, atMs: now };
     const limit = now < (standing.limit?.untilMs ?? -Infinity) ? standing.limit : undefined;
@@ -220,9 +229,9 @@ export class AccountStanding implements Account {
       const turns = this.#turns(0, now);
       standing.limit = { untilMs, born: this.#verdicts, certain: reach === 'model', turns };
     } else {
-      return { forAll: false, ended };
+      return { forAll: false, othersServed: own, ended };
     }
-    return { forAll: true, ended };
+    return { forAll: true, othersServed: own, ended };
   }
 
   refused(
@@ -271,7 +280,9 @@ export class AccountStanding implements Account {
   served(use: AccountUse): AccountScope | undefined {
     const now = this.#clock.monotonic();
     const standing = this.#modelOf(use.model);
-    tenantOf(standing, use.tenantId).servedAtMs = now;
+    const tenant = tenantOf(standing, use.tenantId);
+    tenant.servedRun = now - tenant.servedAtMs <= RUN_GAP_MS ? tenant.servedRun + 1 : 1;
+    tenant.servedAtMs = now;
     if (this.#calmAtMs === -Infinity) return undefined;
     const { limit, limitSuspicion } = standing;
     if (limitSuspicion !== undefined && limitSuspicion.tenantId !== use.tenantId) standing.limitSuspicion = undefined;
@@ -394,6 +405,7 @@ function tenantOf({ tenants }: ModelStanding, tenantId: string): TenantStanding 
   if (tenant === undefined) {
     tenant = {
       servedAtMs: -Infinity,
+      servedRun: 0,
       limitedUntilMs: -Infinity,
       refusals: 0,
       refusedStatus: undefined,
@@ -402,6 +414,16 @@ function tenantOf({ tenants }: ModelStanding, tenantId: string): TenantStanding 
     tenants.set(tenantId, tenant);
   }
   return tenant;
+}
+
+/**
+ * Whether a tenant is being served as if there were no limit: a provider that limits the account would have refused one
+ * of so many calls.
+ */
+function othersServed({ tenants }: ModelStanding, nowMs: number): boolean {
+  for (const [, { servedRun, servedAtMs }] of tenants.entries())
+    if (servedRun >= RUN && nowMs - servedAtMs <= RUN_GAP_MS) return true;
+  return false;
 }
 
 function isRefused({ refusals, retryAtMs }: TenantStanding, nowMs: number): boolean {

@@ -1,6 +1,7 @@
 import { createFakeClock } from '@sluice/testing';
 import fc from 'fast-check';
-import { createAccount, type Account, type AccountUse, type LimitReach } from './account.ts';
+import type { Account, AccountUse, LimitReach } from './account.ts';
+import { createAccount } from './create-account.ts';
 
 const START = 1_000_000;
 
@@ -39,7 +40,7 @@ describe('a 429', () => {
       [900_000, 60_000],
     ] as const) {
       const { clock, account, may, limited } = setUp();
-      expect(limited('a', asked)).toEqual({ forAll: false, ended: undefined });
+      expect(limited('a', asked)).toEqual({ forAll: false, othersServed: false, ended: undefined });
       expect([may('a'), may('a', 'other'), may('b'), account.state.kind]).toEqual([false, true, true, 'ok']);
       expect(account.rests(9)).toEqual([{ kind: 'limited', model: 'm', tenantId: 'a', untilMs: START + rest }]);
       clock.advance(rest - 1);
@@ -88,6 +89,35 @@ describe('a 429', () => {
     expect(served('healthy')).toBe(true);
     expect([may('fresh'), may('a'), may('b')]).toEqual([true, false, false]);
     expect(account.rests(9).map(({ tenantId }) => tenantId)).toEqual(['a', 'b']);
+  });
+
+  it('leaves a tenant whose own calls succeed all of its calls, not only one at a time', () => {
+    const { account, limited, served } = setUp();
+    served('c');
+    limited('a', 30_000);
+    limited('b', 30_000);
+    expect([account.tryUse('c', 'm')?.probe, account.tryUse('c', 'm')?.probe]).toEqual([false, false]);
+  });
+
+  it('of several tenants is their own while another is served call after call, until that one is limited, too', () => {
+    const { clock, limited, served } = setUp();
+    const serveRow = (calls: number): void => {
+      for (let i = 0; i < calls; i++) {
+        served('c');
+        clock.advance(100);
+      }
+    };
+    serveRow(9);
+    limited('a', 500);
+    expect(limited('b', 500).othersServed).toBe(false);
+    serveRow(1);
+    expect(limited('a', 500).othersServed).toBe(true);
+    expect(limited('b', 500)).toMatchObject({ forAll: true, othersServed: true });
+    limited('c', 500);
+    expect(limited('b', 500).othersServed).toBe(false);
+    serveRow(10);
+    clock.advance(10_001);
+    expect(limited('b', 500).othersServed).toBe(false);
   });
 
   it('is not lifted by a success of a call that was sent before it', () => {
@@ -171,6 +201,17 @@ describe('an account that the provider refuses', () => {
     clock.advance(30_000);
     expect(refused('a', 402)).toBeUndefined();
     expect(account.restMs('a', 'm')).toBe(30_000);
+  });
+
+  it('gives the turn to another that has asked, also where the tenant whose probe failed asks first', () => {
+    const { clock, account, use } = setUp();
+    account.refused(use('noisy'), 402);
+    clock.advance(30_000);
+    account.refused(use('noisy'), 402);
+    expect(account.tryUse('healthy', 'm')).toBeUndefined();
+    clock.advance(30_000);
+    expect(account.tryUse('noisy', 'm')).toBeUndefined();
+    expect(use('healthy').probe).toBe(true);
   });
 
   it('lets a tenant whose probes fail delay nobody: the next turn is another’s', () => {

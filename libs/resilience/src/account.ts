@@ -1,5 +1,4 @@
 import type { Clock } from '@sluice/contracts';
-import { AccountStanding } from './account-standing.ts';
 
 /** How an account at a provider stands for everybody. */
 export type AccountState =
@@ -44,6 +43,16 @@ export interface AccountUse {
  */
 export type LimitReach = 'caller' | 'model' | 'account';
 
+/** What one rate limit says of the account. */
+export interface LimitVerdict {
+  /** It concerns more than the tenant that met it. */
+  readonly forAll: boolean;
+  /** A tenant is served call after call meanwhile, so it is no limit of the account's: several tenants met their own. */
+  readonly othersServed: boolean;
+  /** The refusal that the answer ends, if any. */
+  readonly ended: AccountScope | undefined;
+}
+
 export interface AccountOptions {
   readonly clock: Clock;
   /** How long a rate limit without a Retry-After rests, milliseconds. */
@@ -77,15 +86,11 @@ export interface Account {
   restMs(tenantId: string, model: string): number;
   /** Whether it is a refusal that holds such a call back. */
   isRefused(tenantId: string, model: string): boolean;
-  /**
-   * The provider limits the rate.
-   *
-   * @returns whether the limit concerns more than this tenant, and the refusal that the answer ends, if any.
-   */
+  /** The provider limits the rate. */
   rateLimited(
     use: AccountUse,
     limit: { readonly retryAfterMs: number | undefined; readonly reach: LimitReach },
-  ): { readonly forAll: boolean; readonly ended: AccountScope | undefined };
+  ): LimitVerdict;
   /**
    * The provider refuses the account. A 403 may be about what one caller asked for, and so may a refusal without a
    * status of its own; any other is the account's at once, because no caller can cause it.
@@ -102,9 +107,4 @@ export interface Account {
   accepted(use: AccountUse): AccountScope | undefined;
   /** The call ended without a word about the account; the next probe may go at once. */
   inconclusive(use: AccountUse): void;
-}
-
-/** An account that starts well. There is no timer: each rest is computed when somebody looks. */
-export function createAccount(options: AccountOptions): Account {
-  return new AccountStanding(options);
 }

@@ -1,10 +1,12 @@
 import type { Credential } from '@sluice/contracts';
 import { createSlotPool, type SlotLease, type SlotRequest } from '@sluice/limits';
+import { createAccount } from '@sluice/resilience';
 import { createFakeClock, type FakeClock, type FakeTimer } from '@sluice/testing';
 import fc from 'fast-check';
 import { createAttemptUnderTest, OK } from '../testing/attempt-under-test.ts';
 import type { RawSnapshot } from '../testing/sample-snapshot.ts';
 import { AccountRates } from './account-rates.ts';
+import { noteLimit } from './account-verdicts.ts';
 import { LearnedLimit } from './learned-limit.ts';
 import { MinuteWindow } from './minute-window.ts';
 import { RateMeter } from './rate-meter.ts';
@@ -221,6 +223,34 @@ describe('a limit that is learned', () => {
     expect(limit.perMinute(120_500)).toBeCloseTo(shrunk, -1);
     expect(limit.perMinute(180_000)).toBeCloseTo(1.1 * shrunk, 0);
     expect(limit.perMinute(120_000 + 11 * 60_000)).toBeUndefined();
+  });
+
+  it('is none while two tenants are refused and a third is served call after call, and goes where one was learned', () => {
+    const clock = createFakeClock(1_000_000);
+    const rates = new AccountRates(credential({}), clock);
+    const standing = createAccount({ clock });
+    const useOf = (tenantId: string) => ({ tenantId, model: 'm', probe: false, born: 0 });
+    const limit = (tenantId: string) =>
+      noteLimit(
+        { capacity: { account: standing, rates }, use: useOf(tenantId) },
+        { kind: 'rate_limited', status: 429, detail: '' },
+      );
+    const serve = (calls: number): void => {
+      for (let i = 0; i < calls; i += 1) {
+        rates.served('m');
+        standing.served(useOf('healthy'));
+        clock.advance(50);
+      }
+    };
+    serve(5);
+    limit('first');
+    limit('second');
+    expect(rates.inForce()).toMatchObject([{ from: 'learned' }]);
+    serve(5);
+    limit('first');
+    expect(rates.inForce()).toEqual([]);
+    limit('second');
+    expect(rates.inForce()).toEqual([]);
   });
 
   it('is none where too little was served to tell one', () => {

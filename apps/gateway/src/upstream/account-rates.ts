@@ -104,6 +104,11 @@ export class AccountRates implements SlotGate {
     this.#modelOf(model).learned.limited(this.#clock.monotonic());
   }
 
+  /** Others are served call after call while some are limited: what was learned of the model was not the account's. */
+  unlimited(model: string): void {
+    this.#models.get(model)?.learned.forget();
+  }
+
   /** What an answer's headers say of the model's limits. */
   told(model: string, limits: RateLimits): void {
     this.#limited ||= limits.requestsPerMinute !== undefined || limits.tokensPerMinute !== undefined;

@@ -1,6 +1,7 @@
 import type { UpstreamFault } from '@sluice/contracts';
-import type { AccountScope } from '@sluice/resilience';
-import type { AccountInUse } from '../stages/attempt/one-attempt.ts';
+import type { AccountScope, AccountUse } from '@sluice/resilience';
+import type { CredentialCapacity } from './capacity.ts';
+import type { AccountInUse } from './account-in-use.ts';
 import type { SecretResolver } from './secrets.ts';
 
 export interface AccountDeps {
@@ -48,11 +49,15 @@ function refusedBy({ capacity: { account }, use }: AccountInUse, { status, reach
 
 /** A limit of the provider's, also one that it told within an answer. @returns the refusal that this ends, if any. */
 export function noteLimit(
-  { capacity: { account, rates }, use }: Pick<AccountInUse, 'capacity' | 'use'>,
+  {
+    capacity: { account, rates },
+    use,
+  }: { readonly capacity: Pick<CredentialCapacity, 'account' | 'rates'>; readonly use: AccountUse },
   { retryAfterMs, reach }: UpstreamFault,
 ): AccountScope | undefined {
-  const { forAll, ended } = account.rateLimited(use, { retryAfterMs, reach: reach ?? 'caller' });
-  if (forAll) rates.limited(use.model);
+  const { forAll, othersServed, ended } = account.rateLimited(use, { retryAfterMs, reach: reach ?? 'caller' });
+  if (othersServed) rates.unlimited(use.model);
+  else if (forAll) rates.limited(use.model);
   return ended;
 }
 

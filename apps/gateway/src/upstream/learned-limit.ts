@@ -35,6 +35,11 @@ export class LearnedLimit {
     this.#shrunkAtMs = nowMs;
   }
 
+  /** It was no limit of the account's. */
+  forget(): void {
+    this.#base = undefined;
+  }
+
   /** Requests per minute; undefined while nothing is known. */
   perMinute(nowMs: number): number | undefined {
     if (this.#base === undefined) return undefined;

@@ -6,7 +6,7 @@ import type { CallSettled, EventOrigin } from '@sluice/contracts';
 import { settledCall, startedCall } from '../fixtures.ts';
 import type { OpenedOutbox, OutboxOptions } from './durable-outbox.ts';
 import { openOutbox } from './open-outbox.ts';
-import { nodeFiles, type OutboxFiles } from './outbox-files.ts';
+import { nodeFiles } from './outbox-files.ts';
 
 const FIRST = 1_700_000_000_000;
 const TENANT = startedCall(1).tenant_id;

@@ -1,5 +1,6 @@
 import type { UpstreamFault } from '@sluice/contracts';
-import { type AnswerHeaders, faultOf, kindOfStatus, NO_WORDS, parseJson } from '../classify-status.ts';
+import type { AnswerHeaders } from '../answer-headers.ts';
+import { faultOf, kindOfStatus, NO_WORDS, parseJson } from '../classify-status.ts';
 import { errorIn, kindOfWords, reachOfWords } from '../error-words.ts';
 
 /**
