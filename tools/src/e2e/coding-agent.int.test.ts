@@ -102,7 +102,7 @@ describe('a coding agent', () => {
     // The provider takes back only the thoughts that it signed: the second step proves that they came through
     // untouched.
     expect((await stack.stats('secondary')).completed).toBe(before.completed + 2);
-    // In a chain that begins elsewhere such a conversation goes to the provider that can read it.
+    // Signed thoughts cost a conversation no provider: one of the other dialect takes it without them.
     const signed = { role: 'assistant' as const, content: replies[1]?.content ?? [] };
     const client = new Anthropic({ baseURL: stack.url, apiKey: keyOf('acme-prod'), maxRetries: 0 });
     const { response } = await client.beta.messages
@@ -113,7 +113,7 @@ describe('a coding agent', () => {
       })
       .withResponse();
     expect([response.headers.get('x-sluice-provider'), response.headers.get('x-sluice-fallback')]).toEqual([
-      'secondary',
+      'primary',
       null,
     ]);
   });
