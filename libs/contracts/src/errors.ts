@@ -498,6 +498,8 @@ export interface Refusal {
   readonly retryAfterMs?: number;
   /** Another status than the catalogue's (`quotaStatus: 429`). */
   readonly status?: number;
+  /** Sent as `error.details` in the Anthropic dialect, whose SDK recovers by its `error_code`. */
+  readonly details?: { readonly error_code: string };
   /** Sent as `x-sluice-refused-by`. */
   readonly refusedBy?: 'upstream';
   /** Which limit refused, for logs and anomalies. */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { InboundCall, Operation, StreamReader } from '@sluice/contracts';
 import { createAdapterRegistry } from './registry.ts';
 
-const adapters = createAdapterRegistry();
+const adapters = createAdapterRegistry({ clock: { now: () => 1_700_000_000_000 } });
 
 function callOf(operation: Operation): InboundCall {
   const body = { model: 'm', max_tokens: 10, messages: [{ role: 'user', content: 'hi' }], stream: true };

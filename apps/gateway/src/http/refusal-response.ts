@@ -47,7 +47,11 @@ function errorBody(refusal: Refusal, entry: ErrorEntry, dialect: Dialect, reques
   if (dialect === 'anthropic') {
     return {
       type: 'error',
-      error: { type: entry.anthropicType, message: withParam(message, refusal.param) },
+      error: {
+        type: entry.anthropicType,
+        message: withParam(message, refusal.param),
+        ...(refusal.details === undefined ? {} : { details: refusal.details }),
+      },
       request_id: requestId,
     };
   }

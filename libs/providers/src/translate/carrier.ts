@@ -1,4 +1,4 @@
-import type { ErrorCode, ProviderDialect, Refusal } from '@sluice/contracts';
+import type { ProviderDialect, Refusal } from '@sluice/contracts';
 
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -43,13 +43,18 @@ export class Carrier {
     else this.cannot(param, why);
   }
 
-  /** Without the field there is no request: refused, whatever the workspace wants. */
-  cannot(param: string, why?: string): void {
-    this.#note(
-      'unsupported_field',
+  /**
+   * Without the field there is no request: refused, whatever the workspace wants.
+   *
+   * @param details what the caller's SDK recovers by.
+   */
+  cannot(param: string, why?: string, details?: Refusal['details']): void {
+    this.#refusal ??= {
+      code: 'unsupported_field',
       param,
-      `'${param}' cannot be carried to a provider that speaks the ${NAME[this.#to] ?? this.#to} protocol${why === undefined ? '' : `: ${why}`}.`,
-    );
+      message: `'${param}' cannot be carried to a provider that speaks the ${NAME[this.#to] ?? this.#to} protocol${why === undefined ? '' : `: ${why}`}.`,
+      ...(details === undefined ? {} : { details }),
+    };
   }
 
   /** The field is left out, because the other dialect would refuse it here; the caller is told. */
@@ -59,7 +64,7 @@ export class Carrier {
 
   /** The field is wrong in the caller's own dialect. */
   invalid(param: string, rule: string): void {
-    this.#note('invalid_value', param, `'${param}' ${rule}.`);
+    this.#refusal ??= { code: 'invalid_value', param, message: `'${param}' ${rule}.` };
   }
 
   /** Refuses the members that are set and not among the known ones. */
@@ -70,10 +75,6 @@ export class Carrier {
       this.refuse(path === '' ? key : `${path}.${key}`);
       if (!this.#drops) return;
     }
-  }
-
-  #note(code: ErrorCode, param: string, message: string): void {
-    this.#refusal ??= { code, param, message };
   }
 }
 

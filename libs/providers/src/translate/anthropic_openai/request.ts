@@ -31,8 +31,13 @@ const KNOWN = new Set([
   'service_tier',
   'cache_control',
   'context_management',
+  'thread',
   'x-sluice-tenant',
 ]);
+/** Left out, a `continue` would lose the conversation that the provider holds, so no policy drops a thread. */
+const NO_THREADS = 'it holds no conversations; send the full conversation without it';
+/** By this word the official SDK sends the full conversation (`unsupportedRequestBehavior: 'continue_unthreaded'`). */
+const UNTHREADED = { error_code: 'thread_unsupported_request' };
 const METADATA = new Set(['user_id']);
 const OUTPUT_CONFIG = new Set(['effort', 'format']);
 const EFFORTS = new Set(['low', 'medium', 'high', 'xhigh', 'max']);
@@ -50,6 +55,7 @@ export function toChatRequest(
   { carryFields, drops }: Carriage,
 ): ChatRequest | Refusal {
   const carrier = new Carrier('openai', drops);
+  if (!isUnset(body.thread) && !carryFields.includes('thread')) carrier.cannot('thread', NO_THREADS, UNTHREADED);
   carrier.onlyKnown(body, KNOWN, '', carryFields);
   if (!isNeutralContext(body.context_management)) carrier.refuse('context_management');
   const fields: Record<string, unknown> = { messages: translateMessages(body, bytes, carrier) };
