@@ -229,7 +229,10 @@ const request = holding(
       if (dialect === 'anthropic')
         for (const [, id] of text.matchAll(/"(?:tool_use_id|id)":"([^"]*)"/g))
           must(/^[a-zA-Z0-9_-]+$/.test(id ?? ''), `the id ${String(id)}`);
-      must(drops || (built.dropped ?? []).every((path) => path === 'reasoning_effort'), 'dropped unasked');
+      must(
+        drops || (built.dropped ?? []).every((path) => path === 'reasoning_effort' || path === 'cache_control'),
+        'dropped unasked',
+      );
     },
   ),
 );

@@ -395,3 +395,46 @@ describe('what an Anthropic client of an OpenAI provider is told', () => {
     });
   });
 });
+
+describe('what an OpenAI client of an Anthropic provider is told', () => {
+  const event = (type: string, rest: object): string =>
+    `event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`;
+  const uncounted = scripts.stream(
+    event('message_start', { message: { id: 'msg_1', model: 'm' } }),
+    event('content_block_delta', { index: 0, delta: { type: 'text_delta', text: 'x'.repeat(40) } }),
+    event('message_delta', { delta: { stop_reason: 'end_turn' } }),
+    event('message_stop', {}),
+  );
+  const stream = (include_usage: boolean) => (gateway: GatewayUnderTest) =>
+    post(gateway, PATH.openai, { ...LIMIT, stream: true, stream_options: { include_usage } });
+
+  it('is what is billed of a stream without a count, where it asked for usage', async () => {
+    const { text, event: settled } = await settledOf(uncounted, pricedAt(BASE, 'anthropic'), stream(true));
+    const chunks = [...text.matchAll(/^data: (\{.*)$/gm)].map(([, json]) => JSON.parse(json as string) as object);
+    expect(settled).toMatchObject({ usage_source: 'estimate', usage: { output: 10 } });
+    expect(settled?.usage.input).toBeGreaterThan(0);
+    expect(chunks.at(-1)).toMatchObject({
+      choices: [],
+      usage: { prompt_tokens: settled?.usage.input, completion_tokens: 10 },
+    });
+  });
+
+  it('is nothing of usage, where it did not ask', async () => {
+    const { text } = await settledOf(uncounted, pricedAt(BASE, 'anthropic'), stream(false));
+    expect(text).not.toContain('usage');
+    expect(text).toContain('data: [DONE]');
+  });
+
+  it('is what is billed of a whole answer without a count', async () => {
+    const message = { id: 'msg_1', type: 'message', model: 'm', content: [{ type: 'text', text: 'x'.repeat(40) }] };
+    const { text, event: settled } = await settledOf(
+      scripts.status(200, JSON.stringify({ ...message, stop_reason: 'end_turn' })),
+      pricedAt(BASE, 'anthropic'),
+      (gateway) => post(gateway, PATH.openai, LIMIT),
+    );
+    expect(settled?.usage.input).toBeGreaterThan(0);
+    expect(JSON.parse(text)).toMatchObject({
+      usage: { prompt_tokens: settled?.usage.input, completion_tokens: 10 },
+    });
+  });
+});

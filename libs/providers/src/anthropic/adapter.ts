@@ -24,9 +24,13 @@ export function createAnthropicAdapter({ clock }: { clock: Pick<Clock, 'now'> })
       const fault = classifyAnthropic(status, headers, body, clock.now());
       return call.operation === 'chat' ? translateFaultToOpenai(fault) : fault;
     },
-    readWhole: (call, body) =>
-      call.operation === 'chat' ? readMessageForOpenai(call, body, clock.now()) : readAnthropicWhole(call, body),
-    createStreamReader: (call) =>
-      call.operation === 'chat' ? createOpenaiReaderOfAnthropic(call, clock.now) : createAnthropicStreamReader(call),
+    readWhole: (call, body, expectedInput) =>
+      call.operation === 'chat'
+        ? readMessageForOpenai(call, body, clock.now(), expectedInput)
+        : readAnthropicWhole(call, body),
+    createStreamReader: (call, expectedInput) =>
+      call.operation === 'chat'
+        ? createOpenaiReaderOfAnthropic(call, clock.now, expectedInput)
+        : createAnthropicStreamReader(call),
   };
 }

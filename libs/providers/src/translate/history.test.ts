@@ -334,6 +334,29 @@ describe('documents, images and marks', () => {
   });
 });
 
+it('of more than four marks of the cache the last four reach Anthropic, and the caller is told', () => {
+  const cache_control = { type: 'ephemeral' };
+  const marked = (text: string) => ({ type: 'text', text, cache_control });
+  const sent = (texts: string[]) =>
+    build(
+      anthropicAdapter,
+      callOf('chat', {
+        tools: [{ type: 'function', function: { name: 'f' }, cache_control }],
+        messages: [
+          { role: 'system', content: [marked('a')] },
+          { role: 'user', content: texts.map(marked) },
+        ],
+      }),
+    );
+  const four = sent(['b', 'c']);
+  expect(four.dropped).toBeUndefined();
+  expect(four.body.toString().match(/cache_control/g)).toHaveLength(4);
+  const six = sent(['b', 'c', 'd', 'e']);
+  expect(six.dropped).toEqual(['cache_control']);
+  expect(six.body.toString().match(/cache_control/g)).toHaveLength(4);
+  expect(parse(six).messages[0]?.content).toEqual(['b', 'c', 'd', 'e'].map(marked));
+});
+
 describe('a workspace that drops what cannot be carried', () => {
   it('is told every path, and the rest of the call goes', () => {
     const body = {

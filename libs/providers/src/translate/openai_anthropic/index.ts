@@ -1,4 +1,5 @@
 import {
+  type ExpectedInput,
   type InboundCall,
   isFault,
   type Refusal,
@@ -16,8 +17,10 @@ import { createTranslationCache, isNotCarried, judgedOf, translatedOf } from '..
 import { openaiFaultOf } from './error.ts';
 import { MIN_THINKING_TOKENS, toAnthropicRequest } from './request.ts';
 import { createChatChunkReader } from './stream.ts';
+import { guessedUsage } from './usage.ts';
 import { toChatCompletion } from './whole.ts';
 
+const unknownInput: ExpectedInput = () => 0;
 const VERSION = '2023-06-01';
 /** Sent for a model whose bound is not in the catalogue; Anthropic takes no request without one. */
 const DEFAULT_MAX_TOKENS = 4_096;
@@ -60,13 +63,23 @@ function messageBody(call: InboundCall, target: UpstreamTarget): WrittenBody | R
 export { openaiFaultOf as translateFaultToOpenai } from './error.ts';
 
 /** A whole message with its translation. */
-export function readMessageForOpenai(call: InboundCall, body: Buffer, nowMs: number): WholeAnswer | UpstreamFault {
+export function readMessageForOpenai(
+  call: InboundCall,
+  body: Buffer,
+  nowMs: number,
+  expectedInput: ExpectedInput = unknownInput,
+): WholeAnswer | UpstreamFault {
   const parsed = readAnthropicWhole({ ...call, operation: 'messages' }, body);
   if (isFault(parsed)) return openaiFaultOf(parsed);
-  return { ...parsed, body: toChatCompletion(body, Math.floor(nowMs / 1000)) };
+  const usage = parsed.usage ?? guessedUsage(expectedInput(), parsed.outputChars);
+  return { ...parsed, body: toChatCompletion(body, Math.floor(nowMs / 1000), usage) };
 }
 
 /** Message events as chat completion chunks. */
-export function createOpenaiReaderOfAnthropic(call: InboundCall, nowMs: () => number): StreamReader {
-  return createChatChunkReader(call, nowMs);
+export function createOpenaiReaderOfAnthropic(
+  call: InboundCall,
+  nowMs: () => number,
+  expectedInput: ExpectedInput = unknownInput,
+): StreamReader {
+  return createChatChunkReader(call, nowMs, expectedInput);
 }

@@ -3,6 +3,7 @@ import { asObject } from '../../token-count.ts';
 import { asText, type Carriage, Carrier, isUnset, type Json } from '../carrier.ts';
 import { boundedUser } from '../end-user.ts';
 import { carriedFields } from '../translation-cache.ts';
+import { limitCacheMarks } from './cache-marks.ts';
 import { translateMessages } from './messages.ts';
 import { JSON_TOOL, jsonTool, translateToolChoice, translateTools } from './tools.ts';
 
@@ -98,6 +99,7 @@ export function toAnthropicRequest(
   );
   if (tools !== undefined) fields.tools = tools;
   if (choice !== undefined) fields.tool_choice = choice;
+  limitCacheMarks(fields, carrier);
   answerFormat(body, fields, carrier);
 
   const maxTokens = numberOf(body.max_completion_tokens) ?? numberOf(body.max_tokens);

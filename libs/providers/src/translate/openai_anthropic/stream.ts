@@ -1,4 +1,4 @@
-import type { InboundCall, StreamReader } from '@sluice/contracts';
+import type { ExpectedInput, InboundCall, StreamReader } from '@sluice/contracts';
 import { isDone, noteCut, noteMark, type StreamFacts } from '../../event-reader.ts';
 import { asObject, textLength, tokenCount } from '../../token-count.ts';
 import { blockChars } from '../../anthropic/read-whole.ts';
@@ -11,7 +11,7 @@ import { createTranslatingReader } from '../translating-reader.ts';
 import { openaiFaultOf } from './error.ts';
 import { finishReasonOf } from './finish-reason.ts';
 import { JSON_TOOL } from './tools.ts';
-import { openaiUsageOf } from './usage.ts';
+import { guessedUsage, openaiUsageOf } from './usage.ts';
 
 /** What a block gives, and of a tool what it has said so far. */
 interface Block {
@@ -23,7 +23,11 @@ interface Block {
 }
 
 /** A stream of Anthropic's message events as chat completion chunks, each built in one piece. */
-export function createChatChunkReader({ wantsUsage }: InboundCall, nowMs: () => number): StreamReader {
+export function createChatChunkReader(
+  { wantsUsage }: InboundCall,
+  nowMs: () => number,
+  expectedInput: ExpectedInput,
+): StreamReader {
   /** What every chunk begins with, up to its delta. */
   let head = '';
   let id = '';
@@ -131,10 +135,9 @@ export function createChatChunkReader({ wantsUsage }: InboundCall, nowMs: () => 
 
   function finish(facts: StreamFacts): string {
     const rest = [...blocks.keys()].map((index) => stopBlock(index, facts)).join('');
-    const usage =
-      wantsUsage && facts.usage !== undefined
-        ? `${head.slice(0, head.indexOf('{"index":0'))}],"usage":${JSON.stringify(openaiUsageOf(facts.usage))}}\n\n`
-        : '';
+    const usage = wantsUsage
+      ? `${head.slice(0, head.indexOf('{"index":0'))}],"usage":${JSON.stringify(openaiUsageOf(facts.usage ?? guessedUsage(expectedInput(), facts.outputChars)))}}\n\n`
+      : '';
     return `${rest}${chunk('{}', JSON.stringify(finishReasonOf(stopReason, calls > 0)))}${usage}data: [DONE]\n\n`;
   }
 

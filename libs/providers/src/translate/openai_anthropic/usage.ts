@@ -1,5 +1,12 @@
-import { inputTokens, outputTokens, type TokenUsage } from '@sluice/contracts';
+import { inputTokens, outputTokens, type TokenUsage, zeroUsage } from '@sluice/contracts';
 import type { Json } from '../carrier.ts';
+
+const CHARS_PER_TOKEN = 4;
+
+/** Where a provider gave no count: what is expected of the input and what the text comes to, as it is billed. */
+export function guessedUsage(input: number, outputChars: number): TokenUsage {
+  return { ...zeroUsage(), input, output: Math.ceil(outputChars / CHARS_PER_TOKEN) };
+}
 
 /** Disjoint classes as OpenAI reports them: each sum holds its details. */
 export function openaiUsageOf(usage: TokenUsage): Json {

@@ -1,6 +1,6 @@
+import type { TokenUsage } from '@sluice/contracts';
 import { parseText } from '../../json-shape.ts';
 import { asObject } from '../../token-count.ts';
-import { anthropicUsage } from '../../anthropic/usage.ts';
 import { asArray, asText, type Json } from '../carrier.ts';
 import { rawTexts } from '../raw-json.ts';
 import { ToolIds } from '../tool-ids.ts';
@@ -10,8 +10,12 @@ import { openaiUsageOf } from './usage.ts';
 
 const INPUTS = ['content', '*', 'input'];
 
-/** A whole Anthropic message as a chat completion. What the model thought is not in it, as with OpenAI's own models. */
-export function toChatCompletion(body: Buffer, createdSeconds: number): Buffer {
+/**
+ * A whole Anthropic message as a chat completion. What the model thought is not in it, as with OpenAI's own models.
+ *
+ * @param usage what the provider counted, or the estimate.
+ */
+export function toChatCompletion(body: Buffer, createdSeconds: number, usage: TokenUsage): Buffer {
   const json = body.toString();
   const answer = asObject(parseText(json)) ?? {};
   const ids = new ToolIds();
@@ -31,7 +35,6 @@ export function toChatCompletion(body: Buffer, createdSeconds: number): Buffer {
         function: { name: block.name, arguments: input },
       });
   }
-  const usage = anthropicUsage(answer.usage);
   const completion = {
     id: answer.id,
     object: 'chat.completion',
@@ -50,7 +53,7 @@ export function toChatCompletion(body: Buffer, createdSeconds: number): Buffer {
         finish_reason: finishReasonOf(answer.stop_reason, calls.length > 0),
       },
     ],
-    ...(usage === undefined ? {} : { usage: openaiUsageOf(usage) }),
+    usage: openaiUsageOf(usage),
   };
   return Buffer.from(JSON.stringify(completion));
 }
