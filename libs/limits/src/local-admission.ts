@@ -3,48 +3,6 @@ import { meterUnits, quotaRefusal } from './admission.ts';
 import type { TierLevel } from './tier-level.ts';
 import { average, type WindowLoan } from './window-loan.ts';
 
-/** Puts the local share in force: each limit, and what was known to be left of each quota, divided by the gateways. */
-export function enterShare(level: TierLevel, gateways: number, nowMs: number, monotonicMs: number): void {
-  const { requests, tokens, bulkhead, shares } = level;
-  level.share = true;
-  level.lowRequests = level.lowTokens = -Infinity;
-  shares.atMs = monotonicMs;
-  shares.requests = requests === undefined ? 0 : Math.max(1, requests.capacity / gateways);
-  shares.requestsPerMs = requests === undefined ? 0 : requests.ratePerMs / gateways;
-  shares.tokens = tokens === undefined ? 0 : tokens.capacity / gateways;
-  shares.tokensPerMs = tokens === undefined ? 0 : tokens.ratePerMs / gateways;
-  const part = (free: number, whole: number): number => free + Math.max(0, whole - Math.max(0, free)) / gateways;
-  level.requestsFree = Math.min(shares.requests, part(level.requestsFree, requests?.level(monotonicMs) ?? 0));
-  level.tokensFree = Math.min(shares.tokens, part(level.tokensFree, tokens?.level(monotonicMs) ?? 0));
-  shares.slots = Math.max(1, Math.floor(bulkhead.maxInFlight / gateways));
-  shares.queued = bulkhead.maxQueued === 0 ? 0 : Math.max(1, Math.floor(bulkhead.maxQueued / gateways));
-  level.slotsFree = shares.slots - level.inFlight;
-  for (const window of level.windows) {
-    const loan = window.loan as WindowLoan;
-    loan.low = -Infinity;
-    if (!Number.isFinite(window.threshold)) continue;
-    window.counter.roll(nowMs);
-    loan.free = Math.floor(part(loan.free, window.threshold - window.counter.used - window.counter.reserved));
-  }
-}
-
-/** Fills the share as time goes on: buckets by their rate, windows by what they forget. */
-export function fillShare(level: TierLevel, gateways: number, nowMs: number, monotonicMs: number): void {
-  const { shares } = level;
-  const elapsedMs = monotonicMs - shares.atMs;
-  if (elapsedMs > 0) {
-    shares.atMs = monotonicMs;
-    level.requestsFree = Math.min(shares.requests, level.requestsFree + elapsedMs * shares.requestsPerMs);
-    level.tokensFree = Math.min(shares.tokens, level.tokensFree + elapsedMs * shares.tokensPerMs);
-  }
-  for (const window of level.windows) {
-    const before = window.counter.used;
-    window.counter.roll(nowMs);
-    if (window.counter.used < before)
-      (window.loan as WindowLoan).free += Math.floor((before - window.counter.used) / gateways);
-  }
-}
-
 /** True when every level has enough that is this gateway's own to spend. */
 export function fitsLocally(levels: readonly TierLevel[], input: number, output: number, cost: number): boolean {
   const tokens = input + output;

@@ -55,8 +55,21 @@ export class TierLevel<Owner extends LevelOwner = LevelOwner> extends LevelState
   lowRequests = -Infinity;
   lowTokens = -Infinity;
   typicalTokens = 0;
-  /** Size and rate of the local share of the buckets, and until when they were filled. */
-  readonly shares = { requests: 0, tokens: 0, requestsPerMs: 0, tokensPerMs: 0, atMs: 0, slots: 0, queued: 0 };
+  /**
+   * Size and rate of the local share of the buckets, and until when they were filled; which version of the limits was
+   * divided, and for each window that has a share the threshold that was.
+   */
+  readonly shares = {
+    requests: 0,
+    tokens: 0,
+    requestsPerMs: 0,
+    tokensPerMs: 0,
+    atMs: 0,
+    slots: 0,
+    queued: 0,
+    version: -1,
+    windows: new Map<QuotaState, number>(),
+  };
   readonly wants: Wants = { requests: 0, tokens: 0, slots: 0 };
   #definition = '';
   #definedVersion = -1;

@@ -12,8 +12,6 @@ import type { Authority } from './authority.ts';
 import { createAuthorityLink } from './authority-link.ts';
 import { viewOf } from './limits-view.ts';
 import {
-  enterShare,
-  fillShare,
   fitsLocally,
   quotasFit,
   requestFits,
@@ -23,6 +21,7 @@ import {
   takeLocally,
 } from './local-admission.ts';
 import { levelsWithWindows } from './level-audit.ts';
+import { enterShare, fillShare } from './local-share.ts';
 import { checkpointOf, createRestoredWindows } from './quota-checkpoint.ts';
 import { createScopes, type CompiledScope } from './scopes.ts';
 import { createTierAudit } from './tier-audit.ts';

@@ -113,9 +113,10 @@ export class TierTenant {
 
   /** Hears the whole state of these levels, steps too. */
   async look(levels: readonly TierLevel[]): Promise<void> {
-    await this.#underWay;
     for (const level of levels) this.#wantsView.add(level);
     this.pump();
+    // An exchange that was under way, or that others' requests fill, tells nothing of these levels.
+    while (this.busy && levels.some((level) => this.#wantsView.has(level))) await this.#underWay;
     await this.#underWay;
   }
 

@@ -126,6 +126,24 @@ const connected = (store: TierLimitStore): Promise<void> =>
   eventually(() => expect(store.status.state).toBe('connected'));
 
 describe('two gateways with one limit', () => {
+  it('show what the other used also where calls of the same tenant wait in the meantime', async () => {
+    const { gateway } = cell();
+    const [a, b] = [gateway({ leaseShare: 0 }), gateway({ leaseShare: 0 })];
+    await Promise.all([connected(a), connected(b)]);
+    const scope: LimitScope = {
+      ...scopeOf({}),
+      levels: [{ level: 'workspace', id: 'shown', limits: { quotas: hour(1_000) } }],
+    };
+    const lease = await leaseOf(a, scope, 10);
+    await a.settle(lease, used(300));
+    const busy = scopeOf({ quotas: hour(1_000) });
+    const calls = [admit(b, busy)];
+    const view = b.view(scope);
+    calls.push(admit(b, busy));
+    expect((await view).quotas[0]?.used).toBe(300);
+    await Promise.all(calls);
+  });
+
   it('together admit what the limit allows, however the traffic is split, and one alone has all of it', async () => {
     const { clock, gateway } = cell();
     const [a, b] = [gateway(), gateway()];

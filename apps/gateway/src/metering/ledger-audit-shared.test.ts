@@ -1,6 +1,6 @@
 import { zeroUsage, type CallSettled, type LimitScope, type QuotaWindow } from '@sluice/contracts';
 import { createValkeyLimitStore, type TierLimitStore } from '@sluice/limits';
-import { createFakeClock, startRedis, type RedisServer } from '@sluice/testing';
+import { createFakeClock, eventually, startRedis, type RedisServer } from '@sluice/testing';
 import { FakeLedger } from '../testing/fake-ledger.ts';
 import { createFoundedLimits } from './founded-limits.ts';
 import { createLedgerAudit } from './ledger-audit.ts';
@@ -33,8 +33,8 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** Two gateways with one ledger and one server. */
-function cell(startMs: number) {
+/** Two gateways with one ledger and one server, both connected: before that each would count by its local share. */
+async function cell(startMs: number) {
   const clock = createFakeClock(startMs);
   const ledger = new FakeLedger();
   const cellId = `audited-${++cells}`;
@@ -92,7 +92,9 @@ function cell(startMs: number) {
       used: async () => (await limits.view(scope)).quotas.map(({ used }) => used),
     };
   };
-  return { clock, ledger, a: gateway('gw-a'), b: gateway('gw-b'), under: (next: LimitScope) => void (scope = next) };
+  const [a, b] = [gateway('gw-a'), gateway('gw-b')];
+  await eventually(() => expect([a, b].map(({ store }) => store.status.state)).toEqual(['connected', 'connected']));
+  return { clock, ledger, a, b, under: (next: LimitScope) => void (scope = next) };
 }
 
 const NOW = Date.parse('2026-11-15T12:00:00Z');
@@ -106,7 +108,7 @@ describe('counters that gateways share', () => {
     ['over another span', scopeOf([{ ...monthly, limit, span: { kind: 'rolling', seconds: 86_400, steps: 24 } }])],
     ['as an overage cap beside the plan', scopeOf([monthly, { ...monthly, id: 'overage-cap', limit }])],
   ])('of a window that is made %s after 5,000 tokens start from them at every gateway', async (_what, next) => {
-    const { ledger, a, b, under } = cell(NOW);
+    const { ledger, a, b, under } = await cell(NOW);
     for (let n = 0; n < 5; n += 1) await (n % 2 ? a : b).call(1_000);
     ledger.takeAll();
     under(next);
@@ -116,7 +118,7 @@ describe('counters that gateways share', () => {
   });
 
   it('count each call once that runs, that another gateway has not reported, or that the ledger does not hold yet', async () => {
-    const { ledger, a, b, under } = cell(NOW);
+    const { ledger, a, b, under } = await cell(NOW);
     await a.call(1_000);
     await b.call(200);
     const running = await b.call(30, false);
@@ -132,7 +134,7 @@ describe('counters that gateways share', () => {
   });
 
   it('take in a correction once, whichever gateways hear of it, and lift the lock-out', async () => {
-    const { clock, ledger, a, b, under } = cell(NOW);
+    const { clock, ledger, a, b, under } = await cell(NOW);
     under(scopeOf([{ ...monthly, limit }]));
     await a.call(2e9);
     ledger.takeAll();
@@ -145,7 +147,7 @@ describe('counters that gateways share', () => {
   });
 
   it('lose nothing when the clock of server and gateways is set an hour ahead over the end of the month, and back', async () => {
-    const { clock, ledger, a, b } = cell(END - 60_000);
+    const { clock, ledger, a, b } = await cell(END - 60_000);
     await a.call(1_000);
     clock.step(3_600_000);
     await b.call(70);
