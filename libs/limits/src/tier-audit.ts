@@ -1,7 +1,9 @@
 import type { AuditedLevel, LevelAmendment, LevelRef } from '@sluice/contracts';
 import type { Authority } from './authority.ts';
 import { auditOf, unfoundedOf } from './level-audit.ts';
+import type { QuotaState } from './level-state.ts';
 import { runsOfStatement } from './settled-track.ts';
+import { TenantFault } from './tenant-fault.ts';
 import { windowName, type TierLevel } from './tier-level.ts';
 import type { TierTenant } from './tier-tenant.ts';
 
@@ -17,6 +19,17 @@ export interface TierAudit {
 
 const NONE: readonly never[] = [];
 
+/** What the authority answers about one tenant; undefined when its part is broken, which says nothing of the others. */
+async function ofTenant<T>(tenant: TierTenant, ask: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof TenantFault)) throw error;
+    tenant.degrade(error);
+    return undefined;
+  }
+}
+
 export function createTierAudit(authority: Pick<Authority, 'audit' | 'amend'>, now: () => number): TierAudit {
   return {
     unfounded(levels, tenant) {
@@ -29,10 +42,14 @@ export function createTierAudit(authority: Pick<Authority, 'audit' | 'amend'>, n
         // The authority's cut of each window is this one's from then on, and what was used here is reported.
         if (tenant.online) await tenant.look(of);
         if (!tenant.online) continue;
-        const held = await authority.audit(
-          tenant.id,
-          of.map(({ key, windows }) => ({ key, windows: windows.map(({ definition }) => windowName(definition)) })),
+        const asked = of.map(({ windows }) => windows);
+        const held = await ofTenant(tenant, () =>
+          authority.audit(
+            tenant.id,
+            of.map(({ key, windows }) => ({ key, windows: windows.map(({ definition }) => windowName(definition)) })),
+          ),
         );
+        if (held === undefined) continue;
         for (const [i, level] of of.entries()) {
           const there = held[i];
           if (there === undefined) continue;
@@ -44,7 +61,11 @@ export function createTierAudit(authority: Pick<Authority, 'audit' | 'amend'>, n
               const runs = runsOfStatement(statement);
               return runs === undefined ? [] : [{ gatewayId, ...runs }];
             }),
-            windows: here.windows.map((window, at) => ({ ...window, steps: there.windows[at] ?? [] })),
+            // Windows that came in force meanwhile were not asked for.
+            windows: here.windows.flatMap((window, at) => {
+              const steps = there.windows[asked[i]?.indexOf(level.windows[at] as QuotaState) ?? -1];
+              return steps === undefined ? [] : [{ ...window, steps }];
+            }),
           });
         }
       }
@@ -53,9 +74,10 @@ export function createTierAudit(authority: Pick<Authority, 'audit' | 'amend'>, n
     async amend(pairs) {
       const made: LevelRef[] = [];
       for (const [amendment, level] of pairs) {
-        if (!(await authority.amend(level.tenant.id, level.key, amendment))) continue;
+        const { tenant, key } = level;
+        if ((await ofTenant(tenant, () => authority.amend(tenant.id, key, amendment))) !== true) continue;
         made.push(amendment);
-        await level.tenant.look([level]);
+        await tenant.look([level]);
       }
       return made;
     },

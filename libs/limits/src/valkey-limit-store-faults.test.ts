@@ -1,7 +1,8 @@
 import type { Limits, LimitScope, LimitStoreStatus } from '@sluice/contracts';
 import { createFakeClock, eventually, startRedis, type RedisServer } from '@sluice/testing';
 import { Redis } from 'ioredis';
-import { createValkeyLimitStore } from './valkey-limit-store.ts';
+import { createTierLimitStore } from './tier-limit-store.ts';
+import { connectAuthority, createValkeyLimitStore } from './valkey-limit-store.ts';
 
 let server: RedisServer;
 let redis: Redis;
@@ -95,4 +96,83 @@ describe('what the server holds of two tenants is broken, and of a third it is n
       }
     },
   );
+});
+
+describe('what the server holds of another gateway is broken for one tenant', () => {
+  it('keeps no other tenant from being compared with the ledger', async () => {
+    await redis.flushall();
+    const clock = createFakeClock(Date.UTC(2026, 10, 30, 23, 59));
+    const broken: string[] = [];
+    const store = createValkeyLimitStore({
+      url: server.url,
+      cellId: 'faulty',
+      gatewayId: 'gw-1',
+      clock,
+      serverTime: () => clock.now(),
+      leaseShare: 0,
+      commandTimeoutMs: 2_000,
+      flushMs: 1e9,
+      onTenantFault: (tenant) => broken.push(tenant),
+    });
+    try {
+      await eventually(() => expect(store.status.state).toBe('connected'));
+      for (const tenant of ['bad', 'healthy']) await store.view(scopeOf(tenant));
+      await redis.sadd('sluice:faulty:{bad}:cs', 'gw-2');
+      await redis.set('sluice:faulty:{bad}:c:gw-2', 'x');
+      const audited = await store.audit(store.levelsWithWindows());
+      expect(audited.map(({ tenantId }) => tenantId)).toEqual(['healthy']);
+      expect(broken).toEqual(['bad']);
+      expect(store.status.state).toBe('connected');
+    } finally {
+      await store.close();
+    }
+  });
+});
+
+describe('limits that change while a comparison is under way', () => {
+  it('put no window in the place of another', async () => {
+    await redis.flushall();
+    const clock = createFakeClock(Date.UTC(2026, 10, 30, 23, 59));
+    const options = { url: server.url, cellId: 'changing', gatewayId: 'gw-1', clock, serverTime: () => clock.now() };
+    let change: () => Promise<unknown> = async () => undefined;
+    const authority = connectAuthority(options);
+    const store = createTierLimitStore(
+      {
+        ...authority,
+        get ready() {
+          return authority.ready;
+        },
+        async audit(...args) {
+          const held = await authority.audit(...args);
+          await change();
+          return held;
+        },
+      },
+      { ...options, leaseShare: 0, flushMs: 1e9 },
+    );
+    try {
+      await eventually(() => expect(store.status.state).toBe('connected'));
+      const scope = scopeOf('acme');
+      const result = await store.admit({
+        leaseId: 'req_1',
+        scope,
+        reservation: { inputTokens: 1, outputTokens: 0, costNanoUsd: 0 },
+      });
+      if (!result.admitted) throw new Error('refused');
+      const usage = { input: 300, output: 0, cache_read: 0, cache_write: 0, reasoning: 0, audio: 0 };
+      await store.settle(result.lease, { kind: 'used', usage, costNanoUsd: 0 });
+      const [hour] = limits.quotas as [Limits['quotas'][number]];
+      change = async () =>
+        store.view({
+          ...scope,
+          levels: [{ level: 'tenant', id: 'acme', limits: { ...limits, quotas: [{ ...hour, id: 'new' }, hour] } }],
+        });
+      const [level] = await store.audit(store.levelsWithWindows());
+      expect(level?.windows.map(({ quota, steps }) => [quota, steps.map(([, used]) => used)])).toEqual([
+        ['hour', [300]],
+      ]);
+    } finally {
+      await store.close();
+    }
+  });
 });

@@ -258,6 +258,22 @@ describe('a correction in the ledger', () => {
     expect(one.ledger.asked).toBe(asked);
   });
 
+  it('takes nothing away from a window while the ledger does not hold all calls that are in it', async () => {
+    const one = await gateway();
+    await one.call(3_000);
+    one.ledger.takeAll();
+    await one.audit.settled();
+    await one.call(2_000);
+    one.ledger.corrections.push({ atMs: NOW, callAtMs: NOW, tokens: 10 });
+    const { asked } = one.ledger;
+    await one.audit.pollCorrections();
+    await eventually(() => expect(one.ledger.asked).toBeGreaterThan(asked + 1));
+    expect(one.usedNow()).toBe(5_000);
+    one.ledger.takeAll();
+    await one.audit.settled();
+    expect(one.usedNow()).toBe(5_010);
+  });
+
   it('of a level that no call has named since the start is taken in once one has', async () => {
     const dir = folder();
     const first = await gateway(new Ledger(), createFakeClock(NOW), dir);
