@@ -133,6 +133,20 @@ describe('counters that gateways share', () => {
     expect(await b.used()).toEqual([1_734, 1_734]);
   });
 
+  it('hold a call that ends at a gateway just before it hears of a window which another has made', async () => {
+    const { ledger, a, b, under } = await cell(NOW);
+    await a.call(1_000);
+    await b.call(200);
+    const running = await b.call(30, false);
+    ledger.takeAll();
+    under(scopeOf([{ ...monthly, id: 'new' }, monthly]));
+    await a.call(4);
+    ledger.takeAll();
+    const [, used] = await Promise.all([running.end(), b.used()]);
+    expect(used).toEqual([1_234, 1_234]);
+    expect(await a.used()).toEqual([1_234, 1_234]);
+  });
+
   it('take in a correction once, whichever gateways hear of it, and lift the lock-out', async () => {
     const { clock, ledger, a, b, under } = await cell(NOW);
     under(scopeOf([{ ...monthly, limit }]));
