@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { LedgerSummary, OperatorState, totalTokens, type StackFile } from '@sluice/contracts';
+import { LedgerSummary, OperatorState, Tenant, totalTokens, type StackFile } from '@sluice/contracts';
+import { calendarOf } from '@sluice/limits';
 import { MONTH_WINDOW } from '../demo/demo-tenants.ts';
 import { getJson, type OperatorApi } from './operator-api.ts';
 
@@ -17,6 +18,8 @@ const Usage = z.object({
   ),
 });
 type Usage = z.infer<typeof Usage>;
+
+const HeldTenant = z.object({ value: Tenant });
 
 /** One quota window that counts all tokens of a calendar month, beside the ledger's sum of the same calls. */
 export interface CountedMonth {
@@ -37,7 +40,9 @@ export async function countedMonths(api: OperatorApi, stack: StackFile): Promise
     const usage = Usage.parse(
       await getJson(`${stack.services.gateway.url}/v1/usage`, { authorization: `Bearer ${key}` }),
     );
-    const tenant = tenants.find(({ workspaces }) => workspaces.includes(usage.workspace))?.tenant ?? '';
+    const name = tenants.find(({ workspaces }) => workspaces.includes(usage.workspace))?.tenant;
+    if (name === undefined) throw new Error(`no tenant holds the workspace ${usage.workspace}`);
+    const { value: tenant } = HeldTenant.parse(await api.get(`/api/tenants/${name}`));
     for (const month of monthsOf(usage, tenant)) months.set(month.owner, month);
   }
   return Promise.all(
@@ -50,8 +55,11 @@ export async function countedMonths(api: OperatorApi, stack: StackFile): Promise
   );
 }
 
-/** The windows of that name that count all tokens, of tenant and workspace. */
-export function monthsOf({ workspace, quotas }: Usage, tenant: string): Omit<CountedMonth, 'inLedger'>[] {
+/** The windows of that name that count all tokens, of tenant and workspace; their months are those of the tenant's zone. */
+export function monthsOf(
+  { workspace, quotas }: Usage,
+  { id: tenant, timeZone }: Pick<Tenant, 'id' | 'timeZone'>,
+): Omit<CountedMonth, 'inLedger'>[] {
   return quotas.flatMap(({ level, window, meter, used, resets_at }) => {
     if (
       window !== MONTH_WINDOW ||
@@ -60,14 +68,13 @@ export function monthsOf({ workspace, quotas }: Usage, tenant: string): Omit<Cou
       (level !== 'tenant' && level !== 'workspace')
     )
       return [];
-    const start = new Date(resets_at);
-    start.setUTCMonth(start.getUTCMonth() - 1);
+    const { startMs } = calendarOf(timeZone, 'month').periodAt(Date.parse(resets_at) - 1);
     const name = level === 'tenant' ? tenant : workspace;
     return [
       {
         owner: `${level} ${name}`,
         scope: level === 'tenant' ? { tenant } : { workspace },
-        from: start.toISOString(),
+        from: new Date(startMs).toISOString(),
         counted: used,
       },
     ];
