@@ -193,7 +193,8 @@ function inputsOf(message: string): string[] {
   for (const part of message.split('{"type":"tool_use","id":"').slice(1)) {
     const start = part.indexOf(',"input":') + ',"input":'.length;
     let end = start + 1;
-    while (end <= part.length && !isJson(part.slice(start, end))) end += 1;
+    // A text that is no JSON is expensive to try: an object ends nowhere but at a brace.
+    while (end <= part.length && (part[end - 1] !== '}' || !isJson(part.slice(start, end)))) end += 1;
     inputs.push(part.slice(start, end));
   }
   return inputs;

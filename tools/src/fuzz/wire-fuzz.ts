@@ -333,7 +333,7 @@ const usage = holding(
 export const WIRE_PROPERTIES: readonly WireProperty[] = [stream, sameAnswer, request, body, usage];
 
 /** How much is tried at once, inputs: between two of these the progress is told. */
-const CHUNK = 20_000;
+const CHUNK = 5_000;
 /** What the heap may have more at the end than after the first round, bytes. */
 const MAX_HEAP_GROWTH = 256 * 1024 * 1024;
 
