@@ -11,6 +11,23 @@ export default {
       from: {},
       to: { circular: true },
     },
+    {
+      name: 'stage-imports-no-stage',
+      comment: 'A stage of the request path knows its call and the rooms beside the stages, never another stage.',
+      severity: 'error',
+      from: { path: '^apps/gateway/src/stages/([^/]+)/', pathNot: '\\.test\\.ts$' },
+      to: { path: '^apps/gateway/src/stages/', pathNot: '^apps/gateway/src/stages/$1/' },
+    },
+    {
+      name: 'stages-stand-on-top',
+      comment: 'What stages use does not know them.',
+      severity: 'error',
+      from: {
+        path: '^apps/gateway/src/(bodies|config|http|metering|planning|refusals|report|upstream)/',
+        pathNot: '\\.test\\.ts$',
+      },
+      to: { path: '^apps/gateway/src/stages/' },
+    },
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

@@ -27,7 +27,7 @@ import type { CancelToken } from './cancel-token.ts';
 import type { ClientResponse } from './http/client-response.ts';
 import type { CompiledConfig, CompiledKey } from './compiled-config.ts';
 import type { AccountInUse } from './upstream/account-in-use.ts';
-import type { CutReason } from './stages/settle/unread-answers.ts';
+import type { CutReason } from './http/cut-reason.ts';
 import type { OpenAnswer } from './upstream/open-answer.ts';
 
 /** One model that may answer a call which leaves the choice to us. */

@@ -2,8 +2,8 @@ import type { BodyFacts, BodyPayloads, InboundCall, ModelAbility, ServedUse } fr
 import { promptText } from '@sluice/routing';
 import { textTokens } from '../metering/estimated-input.ts';
 import { isOpaqueBody } from '../metering/opaque-body.ts';
-import { askedUse } from '../stages/resolve/asked-use.ts';
-import { needsOf } from '../stages/resolve/needs-of.ts';
+import { askedUse } from '../metering/asked-use.ts';
+import { needsOf } from './needs-of.ts';
 import { payloadsIn } from './payloads.ts';
 
 type Known = Pick<InboundCall, 'body' | 'large'>;

@@ -1,6 +1,6 @@
 import { isRefusal, type InboundCall, type Refusal, type WrittenBody } from '@sluice/contracts';
 import { createAdapterRegistry } from '@sluice/providers/bodies';
-import { validateBody } from '../stages/resolve/validate-body.ts';
+import { validateBody } from './validate-body.ts';
 import type { BodyJob, BodyResults, JobCall, ReadBody } from './body-job.ts';
 import { factsIn } from './facts-of.ts';
 import { isBodyRefusal, parseBody } from './parse-body.ts';

@@ -1,6 +1,6 @@
 import type { Operation, ProviderDialect } from '@sluice/contracts';
 import type { CompiledConfig, CompiledWorkspace } from '../compiled-config.ts';
-import { type AdapterLookup, serviceOf } from '../stages/route/static-plan.ts';
+import { type AdapterLookup, serviceOf } from '../planning/static-plan.ts';
 
 /** The other dialects to which the workspace's chain may have to carry a call, each once. */
 export function translationsOf(

@@ -1,7 +1,7 @@
 import { createFakeClock } from '@sluice/testing';
 import { createLineLog } from '@sluice/service-kit';
 import type { Call } from '../call.ts';
-import type { CallEnd } from '../stages/settle/settle.ts';
+import type { CallEnd } from './call-end.ts';
 import { createCallReport } from './call-report.ts';
 
 const CALL = {

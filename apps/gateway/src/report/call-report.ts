@@ -2,7 +2,7 @@ import { totalTokens, type Clock } from '@sluice/contracts';
 import { jsonString, optionalMember, type LineLog } from '@sluice/service-kit';
 import type { Call, CallFigures } from '../call.ts';
 import { overheadUs } from '../metering/usage-events.ts';
-import type { CallEnd } from '../stages/settle/settle.ts';
+import type { CallEnd } from './call-end.ts';
 import type { GatewayMetrics } from './gateway-metrics.ts';
 import type { LiveCounters } from './live-counters.ts';
 import type { createQuotaAlerts } from './quota-alerts.ts';

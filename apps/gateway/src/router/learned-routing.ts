@@ -3,7 +3,7 @@ import type { Ids, Metrics } from '@sluice/service-kit';
 import type { GatewaySettings } from '../environment.ts';
 import type { Log } from '../log.ts';
 import { createRoutingMetrics } from '../report/routing-metrics.ts';
-import type { Planner } from '../stages/route/planner.ts';
+import type { Planner } from '../planning/planner.ts';
 import { createRouteStage } from '../stages/route/route.ts';
 import type { Stage } from '../stage.ts';
 import { createChooseModel } from './choose-model.ts';

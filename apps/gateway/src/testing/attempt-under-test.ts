@@ -17,7 +17,7 @@ import { createCall } from '../http/envelope.ts';
 import type { ClientResponse } from '../http/client-response.ts';
 import { createAttemptStage } from '../stages/attempt/attempt.ts';
 import type { AccountChange } from '../upstream/account-verdicts.ts';
-import { isPlanRefusal, staticPlan } from '../stages/route/static-plan.ts';
+import { isPlanRefusal, staticPlan } from '../planning/static-plan.ts';
 import { createBreakers } from '../upstream/breakers.ts';
 import { createCapacity } from '../upstream/capacity.ts';
 import { createHealthProbes, type HealthProbes } from '../upstream/health-probes.ts';

@@ -17,7 +17,7 @@ import { createIdempotencyStage } from '../stages/idempotency/idempotency.ts';
 import { createPlaceStage } from '../stages/place/place.ts';
 import { createReadBodyStage } from '../stages/read-body/read-body.ts';
 import { createAdapterRegistry } from '@sluice/providers';
-import { createPlanner } from '../stages/route/planner.ts';
+import { createPlanner } from '../planning/planner.ts';
 import { createResolveStage } from '../stages/resolve/resolve.ts';
 import { compiledSample } from './compiled-sample.ts';
 import { inlineWorker } from './inline-worker.ts';

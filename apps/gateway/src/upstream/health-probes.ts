@@ -12,7 +12,7 @@ import { OWN_PARTY } from '@sluice/resilience';
 import { createCancelToken } from '../cancel-token.ts';
 import type { CompiledConfig } from '../compiled-config.ts';
 import type { AccountInUse } from './account-in-use.ts';
-import type { AdapterLookup } from '../stages/route/static-plan.ts';
+import type { AdapterLookup } from '../planning/static-plan.ts';
 import { accountServed, noteAccount, type AccountDeps } from './account-verdicts.ts';
 import type { Breakers } from './breakers.ts';
 import type { AccountDemand, Capacity } from './capacity.ts';

@@ -11,9 +11,10 @@ import type {
 import type { Call, Resolved } from '../../call.ts';
 import type { CompiledKey } from '../../compiled-config.ts';
 import type { Stage } from '../../stage.ts';
-import { bytesFloor, type CallShape, type Estimator, payloadTokens } from '../../metering/estimator.ts';
+import { shapeOf } from '../../metering/call-shape.ts';
+import type { Estimator } from '../../metering/estimator.ts';
 import { billedPriceOf, dearestCost } from '../../metering/pricing.ts';
-import { refusalOf } from './limit-refusal.ts';
+import { refusalOf } from '../../refusals/limit-refusal.ts';
 import { reserveForAny } from './reserve-for-any.ts';
 import type { RetrySlots } from './retry-slots.ts';
 
@@ -60,20 +61,6 @@ function reserveForFirst(estimator: Estimator, key: CompiledKey, resolved: Resol
     inputTokens: expected.inputTokens,
     outputTokens,
     costNanoUsd: dearestCost(candidatePrices(key, resolved), expected.inputTokens, outputTokens, resolved.askedUse),
-  };
-}
-
-/** What the estimator knows of a call before it runs. */
-export function shapeOf(key: CompiledKey, resolved: Resolved): CallShape {
-  return {
-    workspace: key.workspace.workspace.slug,
-    model: resolved.candidates[0].id,
-    bodyBytes: resolved.bodyBytes - resolved.payloads.bytes,
-    payloadTokens: payloadTokens(resolved.payloads),
-    floorTokens: bytesFloor(resolved.weighedBytes, resolved.payloads),
-    choices: resolved.choices,
-    maxOutputTokens: resolved.maxOutputTokens,
-    defaultOutputTokens: key.workspace.policy.defaultOutputTokens,
   };
 }
 

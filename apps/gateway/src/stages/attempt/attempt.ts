@@ -6,8 +6,8 @@ import type { CompiledKey } from '../../compiled-config.ts';
 import { callerTimeoutMs } from '../../http/envelope.ts';
 import type { Stage } from '../../stage.ts';
 import { cancelRefusal } from '../../pipeline.ts';
-import { setAnswerHeaders } from '../relay/answer-headers.ts';
-import { finalRefusal, mayMoveOn, nextStep, triggerOf } from './next-step.ts';
+import { setAnswerHeaders } from '../../http/answer-headers.ts';
+import { finalRefusal, mayMoveOn, nextStep, triggerOf } from '../../upstream/next-step.ts';
 import { translateLarge } from './translate-large.ts';
 import { demandOf, tryOnce, type TryDeps } from './try-once.ts';
 

@@ -3,7 +3,7 @@ import { payloadsOf } from '../../bodies/facts-of.ts';
 import type { Call, Resolved } from '../../call.ts';
 import { IMAGE_TOKENS } from '../../metering/estimator.ts';
 import type { Stage } from '../../stage.ts';
-import { serviceOf } from '../route/static-plan.ts';
+import { serviceOf } from '../../planning/static-plan.ts';
 import { type AttemptDeps, createAttemptStage } from './attempt.ts';
 import { recordStart } from './try-once.ts';
 

@@ -13,15 +13,15 @@ import { expectedInput } from '../../metering/estimated-input.ts';
 import type { BodyPool } from '../../bodies/body-pool.ts';
 import { ownerOf } from '../../bodies/job-owner.ts';
 import type { Call, Resolved } from '../../call.ts';
-import { tierOnly } from '../resolve/asked-use.ts';
+import { tierOnly } from '../../metering/asked-use.ts';
 import { countsAgainst } from '../../upstream/counts-against.ts';
 import type { LargeAnswer } from '../../upstream/upstream-call.ts';
 import { openUpstream } from '../../upstream/open-upstream.ts';
 import { accountServed, noteAccount, type AccountDeps } from '../../upstream/account-verdicts.ts';
-import type { AdapterLookup } from '../route/static-plan.ts';
+import type { AdapterLookup } from '../../planning/static-plan.ts';
 import type { Attempt, ReadyAttempt } from './one-attempt.ts';
 import type { UnknownModel } from '../../upstream/unknown-models.ts';
-import { OUTCOME_OF_FAULT } from './outcome-of-fault.ts';
+import { OUTCOME_OF_FAULT } from '../../upstream/outcome-of-fault.ts';
 
 export interface SendDeps extends AccountDeps {
   readonly clock: Clock;

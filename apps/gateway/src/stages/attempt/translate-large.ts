@@ -3,7 +3,7 @@ import { ownerOf } from '../../bodies/job-owner.ts';
 import type { BodyPool } from '../../bodies/body-pool.ts';
 import { failedJob } from '../../bodies/failed-job.ts';
 import type { Call, Resolved } from '../../call.ts';
-import { type AdapterLookup, serviceOf } from '../route/static-plan.ts';
+import { type AdapterLookup, serviceOf } from '../../planning/static-plan.ts';
 import { targetOf } from './try-once.ts';
 
 export interface TranslateDeps {

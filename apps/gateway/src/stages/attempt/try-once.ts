@@ -18,12 +18,10 @@ import { secretMissing } from '../../upstream/account-verdicts.ts';
 import type { Breakers } from '../../upstream/breakers.ts';
 import type { AccountDemand, Capacity } from '../../upstream/capacity.ts';
 import { startedEvent } from '../../metering/usage-events.ts';
-import { refusalOf } from '../admit/limit-refusal.ts';
+import { refusalOf } from '../../refusals/limit-refusal.ts';
 import type { Attempt, ReadyAttempt } from './one-attempt.ts';
 import { sendAttempt, type SendDeps, type SendResult } from './send-attempt.ts';
 import { type SlotOutcome, waitForSlot } from './wait-for-slot.ts';
-
-export { OUTCOME_OF_FAULT } from './outcome-of-fault.ts';
 
 export interface TryDeps extends SendDeps {
   readonly limits: LimitStore;

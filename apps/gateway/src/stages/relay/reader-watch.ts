@@ -1,5 +1,4 @@
-/** A client that is behind and takes less than this is cut, bytes per second. */
-export const MIN_BYTES_PER_SECOND = 1024;
+import { MIN_BYTES_PER_SECOND } from '../../http/reader-pace.ts';
 
 const DEFAULTS: ReaderLimits = {
   streamBytes: 256 * 1024,

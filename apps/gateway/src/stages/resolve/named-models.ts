@@ -1,7 +1,7 @@
 import { AUTO_MODEL, type Model, type Refusal } from '@sluice/contracts';
 import type { Call, ModelChoice } from '../../call.ts';
 import type { CompiledKey } from '../../compiled-config.ts';
-import { judgeModel, modelNotFound } from './judge-model.ts';
+import { judgeModel, modelNotFound } from '../../planning/judge-model.ts';
 import { findModel } from './model-lookup.ts';
 
 /** What a caller's name for a model comes to: models in order of preference, or a choice that is left to us. */

@@ -5,8 +5,8 @@ import type { Call, Resolved } from '../../call.ts';
 import { SAMPLE_NOW_MS } from '../../testing/front-server.ts';
 import { compiledSample } from '../../testing/compiled-sample.ts';
 import { SAMPLE_KEYS, type RawSnapshot } from '../../testing/sample-snapshot.ts';
-import { createPlanner } from '../route/planner.ts';
-import { needsOf } from './needs-of.ts';
+import { createPlanner } from '../../planning/planner.ts';
+import { needsOf } from '../../bodies/needs-of.ts';
 import { createResolveStage } from './resolve.ts';
 
 interface Given {

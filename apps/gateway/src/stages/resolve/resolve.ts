@@ -7,13 +7,13 @@ import type { CompiledConfig, CompiledKey } from '../../compiled-config.ts';
 import { billedPriceOf, unpricedRefusal, withStatedPrice } from '../../metering/pricing.ts';
 import { recordedText } from '../../metering/recorded-text.ts';
 import type { Stage } from '../../stage.ts';
-import type { Planner } from '../route/planner.ts';
-import { isPlanRefusal } from '../route/static-plan.ts';
-import { closedRefusal, killRefusal } from './judge-model.ts';
+import type { Planner } from '../../planning/planner.ts';
+import { isPlanRefusal } from '../../planning/static-plan.ts';
+import { closedRefusal, killRefusal } from '../../planning/judge-model.ts';
 import { readLabels } from './labels.ts';
 import { namedModels } from './named-models.ts';
-import { openChoice } from './open-choice.ts';
-import { validateBody } from './validate-body.ts';
+import { openChoice } from '../../planning/open-choice.ts';
+import { validateBody } from '../../bodies/validate-body.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 

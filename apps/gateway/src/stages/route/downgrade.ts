@@ -2,9 +2,9 @@ import type { Clock } from '@sluice/contracts';
 import type { Call, OpenCandidate, Resolved } from '../../call.ts';
 import type { CompiledKey } from '../../compiled-config.ts';
 import { dearestCost } from '../../metering/pricing.ts';
-import { judgeModel } from '../resolve/judge-model.ts';
-import { candidateOf, demandsOf } from '../resolve/open-choice.ts';
-import type { Planner } from './planner.ts';
+import { judgeModel } from '../../planning/judge-model.ts';
+import { candidateOf, demandsOf } from '../../planning/open-choice.ts';
+import type { Planner } from '../../planning/planner.ts';
 
 /**
  * The model that the policy takes near the end of a money quota; undefined where the budget is not that far, the

@@ -6,8 +6,8 @@ import { budgetUsed } from '../../router/budget-used.ts';
 import type { ChooseModel, OpenChoice } from '../../router/choose-model.ts';
 import type { Stage } from '../../stage.ts';
 import { downgradeOf } from './downgrade.ts';
-import type { Planner } from './planner.ts';
-import { isPlanRefusal } from './static-plan.ts';
+import type { Planner } from '../../planning/planner.ts';
+import { isPlanRefusal } from '../../planning/static-plan.ts';
 
 export interface RouteDeps {
   readonly clock: Clock;

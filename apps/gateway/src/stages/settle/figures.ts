@@ -19,8 +19,8 @@ import { plausible, type CallBounds } from '../../metering/plausible.ts';
 import { withStatedPrice } from '../../metering/pricing.ts';
 import { recordedText } from '../../metering/recorded-text.ts';
 import type { OpenAnswer } from '../../upstream/open-answer.ts';
-import { tierOnly, withAskedTools } from '../resolve/asked-use.ts';
-import { OUTCOME_OF_FAULT } from '../attempt/try-once.ts';
+import { tierOnly, withAskedTools } from '../../metering/asked-use.ts';
+import { OUTCOME_OF_FAULT } from '../../upstream/outcome-of-fault.ts';
 
 const MAX_FINISH_REASON = 100;
 

@@ -1,6 +1,5 @@
 import {
   type AttemptPlan,
-  type CallSettled,
   type Clock,
   type EventOrigin,
   HEADER,
@@ -13,14 +12,15 @@ import {
 } from '@sluice/contracts';
 import type { Call, CallFigures, Resolved } from '../../call.ts';
 import type { CompiledKey } from '../../compiled-config.ts';
+import type { CallEnd } from '../../report/call-end.ts';
 import type { Stage } from '../../stage.ts';
 import type { Estimator } from '../../metering/estimator.ts';
 import { inBandError, refusalResponse } from '../../http/refusal-response.ts';
 import type { LateRecord } from '../../metering/late-records.ts';
 import { settledEvent, type UnplacedSettled } from '../../metering/usage-events.ts';
-import { setAnswerHeaders } from '../relay/answer-headers.ts';
+import { setAnswerHeaders } from '../../http/answer-headers.ts';
 import { figuresOf, outcomeOf } from './figures.ts';
-import { shapeOf } from '../admit/admit.ts';
+import { shapeOf } from '../../metering/call-shape.ts';
 import { finishOrCut } from './finish-or-cut.ts';
 import { tailWithUsage } from './tail.ts';
 import { createUnreadAnswers, type UnreadAnswers, type UnreadBounds } from './unread-answers.ts';
@@ -40,14 +40,6 @@ export interface SettleDeps {
   readonly unread?: Partial<UnreadBounds>;
   /** Step 6: one log line, live counters, metrics. Must not throw. */
   readonly report: (call: Call, end: CallEnd) => void;
-}
-
-/** How a call ended, for those who count. */
-export interface CallEnd {
-  readonly outcome: CallSettled['outcome'];
-  readonly status: number;
-  readonly figures: CallFigures | undefined;
-  readonly totalMs: number;
 }
 
 /** What is certain of a call once its record is on disk, or could not be made. */

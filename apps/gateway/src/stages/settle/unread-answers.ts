@@ -1,5 +1,6 @@
 import type { ClientResponse } from '../../http/client-response.ts';
-import { MIN_BYTES_PER_SECOND } from '../relay/reader-watch.ts';
+import type { CutReason } from '../../http/cut-reason.ts';
+import { MIN_BYTES_PER_SECOND } from '../../http/reader-pace.ts';
 
 export interface UnreadBounds {
   /** What whole answers that wait for a tenant's clients may take together; twice that for a moment. */
@@ -29,9 +30,6 @@ const DEFAULTS: UnreadBounds = {
 const MOST_STALLS = 20;
 /** So many times a bound is passed by nobody, however well its clients read. */
 const MOST_OVER = 2;
-
-/** Why a client was cut that did not take the end of its answer. */
-export type CutReason = 'stalled' | 'tenant_unread' | 'process_unread';
 
 /** The client's end, as far as it is watched. */
 type Reading = Pick<ClientResponse, 'bufferedBytes' | 'destroy'>;

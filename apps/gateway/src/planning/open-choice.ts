@@ -1,10 +1,10 @@
 import type { Model, ModelAbility, Refusal } from '@sluice/contracts';
-import type { ExcludedCandidate, ModelChoice, OpenCandidate, Resolved } from '../../call.ts';
-import type { CompiledConfig, CompiledKey } from '../../compiled-config.ts';
-import { abilitiesFor, textTokensOf } from '../../bodies/facts-of.ts';
-import { billedPriceOf, unpricedRefusal, withStatedPrice } from '../../metering/pricing.ts';
-import type { Planner } from '../route/planner.ts';
-import { isPlanRefusal } from '../route/static-plan.ts';
+import type { ExcludedCandidate, ModelChoice, OpenCandidate, Resolved } from '../call.ts';
+import type { CompiledConfig, CompiledKey } from '../compiled-config.ts';
+import { abilitiesFor, textTokensOf } from '../bodies/facts-of.ts';
+import { billedPriceOf, unpricedRefusal, withStatedPrice } from '../metering/pricing.ts';
+import type { Planner } from './planner.ts';
+import { isPlanRefusal } from './static-plan.ts';
 import { judgeModel, modelNotFound } from './judge-model.ts';
 
 /** As many as one record of a decision holds. Of a larger catalogue `allowModels` names those that matter. */

@@ -1,6 +1,6 @@
 import type { AttemptPlan, Refusal } from '@sluice/contracts';
-import type { Wanted } from '../../call.ts';
-import type { CompiledConfig, CompiledKey, CompiledWorkspace } from '../../compiled-config.ts';
+import type { Wanted } from '../call.ts';
+import type { CompiledConfig, CompiledKey, CompiledWorkspace } from '../compiled-config.ts';
 import { fitPlan } from './fit-plan.ts';
 import { type AdapterLookup, isPlanRefusal, serviceOf, staticPlan } from './static-plan.ts';
 

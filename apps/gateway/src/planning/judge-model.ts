@@ -1,5 +1,5 @@
 import type { KillSwitch, Model, Operation, Refusal } from '@sluice/contracts';
-import type { CompiledConfig, CompiledKey, CompiledWorkspace } from '../../compiled-config.ts';
+import type { CompiledConfig, CompiledKey, CompiledWorkspace } from '../compiled-config.ts';
 
 /** Whether this key may use this model for this operation now; undefined when it may. */
 export function judgeModel(

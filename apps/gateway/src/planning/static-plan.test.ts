@@ -1,8 +1,8 @@
 import type { InboundCall, Model } from '@sluice/contracts';
 import { createAdapterRegistry } from '@sluice/providers';
-import type { CompiledWorkspace } from '../../compiled-config.ts';
-import { compiledSample } from '../../testing/compiled-sample.ts';
-import type { RawSnapshot } from '../../testing/sample-snapshot.ts';
+import type { CompiledWorkspace } from '../compiled-config.ts';
+import { compiledSample } from '../testing/compiled-sample.ts';
+import type { RawSnapshot } from '../testing/sample-snapshot.ts';
 import { isPlanRefusal, staticPlan } from './static-plan.ts';
 
 const adapters = createAdapterRegistry().get;

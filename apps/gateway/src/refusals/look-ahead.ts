@@ -1,7 +1,7 @@
 import type { LimitStore, MaybePromise, Refusal } from '@sluice/contracts';
-import type { Call } from '../../call.ts';
-import type { CompiledKey } from '../../compiled-config.ts';
-import { leastTokens } from '../../metering/estimator.ts';
+import type { Call } from '../call.ts';
+import type { CompiledKey } from '../compiled-config.ts';
+import { leastTokens } from '../metering/estimator.ts';
 import { refusalOf } from './limit-refusal.ts';
 
 /**

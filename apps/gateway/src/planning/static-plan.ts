@@ -9,8 +9,8 @@ import type {
   ProviderDialect,
   Refusal,
 } from '@sluice/contracts';
-import type { Wanted } from '../../call.ts';
-import type { CompiledConfig, CompiledWorkspace } from '../../compiled-config.ts';
+import type { Wanted } from '../call.ts';
+import type { CompiledConfig, CompiledWorkspace } from '../compiled-config.ts';
 
 const DEFAULT_QUEUE_TIMEOUT_MS = 10_000;
 

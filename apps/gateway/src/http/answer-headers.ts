@@ -1,7 +1,7 @@
 import { HEADER } from '@sluice/contracts';
-import type { Call } from '../../call.ts';
-import { setRateHeaders } from '../../http/rate-headers.ts';
-import { isFallback, overheadUs } from '../../metering/usage-events.ts';
+import type { Call } from '../call.ts';
+import { setRateHeaders } from './rate-headers.ts';
+import { isFallback, overheadUs } from '../metering/usage-events.ts';
 
 /** The headers that tell who answered, how long we took and what is left. Before commit only. */
 export function setAnswerHeaders(call: Call): void {
