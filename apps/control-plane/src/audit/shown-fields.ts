@@ -17,7 +17,7 @@ export const SHOWN_FIELDS: ReadonlySet<string> = new Set(
   cacheWrite1hPicoUsd audioInputPicoUsd imageInputPicoUsd imageOutputPicoUsd longContext aboveInputTokens serviceTiers toolNanoUsd
   allowAddresses tags dialect baseUrl region credentials secret slots requestsPerMinute tokensPerMinute weight reserved tiers carryFields headers
   breaker failurePercent windowMs minimumCalls cooldownMs probes probeTimeoutMs silenceFailsAfterMs healthProbe intervalMs timeoutMs
-  contextTokens maxOutputTokens abilities tier offers providerModel price retirement successor retryAfterSeconds
+  contextTokens maxOutputTokens abilities tier offers providerModel price releasedAt retirement successor retryAfterSeconds
   rps rate latency_ms retry_after_s after_chunks consumer broken gateway queue topic count kinds
   moved left refused native finished message_ids suppressed
   request_id corrects days cost_nanousd billed_nanousd event_id input cache_read cache_write output reasoning audio
