@@ -21,6 +21,18 @@ const downFrom =
 const states = ({ changes }: Simulated): string[] => changes.map(({ to }) => to);
 
 describe('a breaker that is judged by several tenants', () => {
+  it('lets each of two tenants probe after its own cooldown, while the probes of a third hang', () => {
+    const clock = createFakeClock(1_000_000);
+    const breaker = createBreaker({ clock, options: BREAKER_OPTIONS });
+    const parties = ['hanging', 'second', 'third'];
+    for (const party of parties) for (let n = 0; n < BREAKER_OPTIONS.minimumCalls; n++) breaker.tryEnter(party)?.fail();
+    expect(parties.map((party) => breaker.tryEnter(party))).toEqual([undefined, undefined, undefined]);
+    clock.advance(BREAKER_OPTIONS.cooldownMs);
+    for (let n = 0; n < BREAKER_OPTIONS.probes; n++) expect(breaker.tryEnter('hanging')?.probe).toBe(true);
+    expect(breaker.tryEnter('hanging')).toBeUndefined();
+    expect(['second', 'third'].map((party) => breaker.tryEnter(party)?.probe)).toEqual([true, true]);
+  });
+
   it.each([1, 2, 10, 50])('serves each call of a healthy tenant beside %i whose calls all fail', (count) => {
     const run = simulate({ tenants: [healthy(8), ...attackers(count)], seconds: 60, fails: onlyAttackers });
     expect(run.of('healthy')).toMatchObject({ elsewhere: 0, failed: 0 });

@@ -2,7 +2,8 @@
 export interface IsolationBreak {
   readonly name: string;
   readonly edits: readonly { readonly file: string; readonly find: string; readonly put: string }[];
-  readonly project: 'console-bff' | 'control-plane';
+  /** Folder name of the app or library whose tests notice it. */
+  readonly project: string;
   /** Pattern of test files. */
   readonly tests: string;
 }

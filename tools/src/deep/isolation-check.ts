@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { DeepCheck } from './deep-check.ts';
 import { ISOLATION_BREAKS, type IsolationBreak } from './isolation-breaks.ts';
+import { SHARED_BREAKS } from './shared-breaks.ts';
 
 /** What the tests need of a checkout. */
 const COPIED = [
@@ -28,7 +29,7 @@ type Verdict = { readonly failed: number; readonly passed: number };
 export const isolationCheck: DeepCheck = {
   name: 'Each deliberate break of the isolation between tenants makes a test fail',
   run: async ({ root }) => {
-    const breaks = ISOLATION_BREAKS;
+    const breaks = [...ISOLATION_BREAKS, ...SHARED_BREAKS];
     const copy = await mkdtemp(join(tmpdir(), 'sluice-breaks-'));
     try {
       for (const part of COPIED)

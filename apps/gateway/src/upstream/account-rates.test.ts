@@ -132,6 +132,15 @@ describe('a limit per minute', () => {
 });
 
 describe('the rate of an account', () => {
+  it('as told for one model holds back nobody who asks for another', async () => {
+    const { clock, rates, sent, send } = account({});
+    rates.told('m', { requestsPerMinute: 1 });
+    for (const tenantId of ['a', 'a', 'b', 'b']) void send(request(tenantId));
+    void send(request('c', { model: 'other' }));
+    await pass(clock, 50);
+    expect([count(sent, 'a') + count(sent, 'b'), count(sent, 'c')]).toEqual([1, 1]);
+  });
+
   it('is shared by weight over those who wait, whatever each sends, and what one leaves unused goes to the others', async () => {
     const { clock, send, sent } = account({ requestsPerMinute: 600 });
     const tenants = [
