@@ -3,7 +3,7 @@ import { startTestBff, type TestBff } from './test-support/start-test-bff.ts';
 
 let bff: TestBff;
 beforeEach(async () => {
-  bff = await startTestBff({ shares: { ofPerson: OF_PERSON, ofWorkspace: OF_WORKSPACE } });
+  bff = await startTestBff({ shares: { ofPerson: OF_PERSON, ofWorkspace: OF_WORKSPACE }, timeoutMs: 30_000 });
 });
 afterEach(() => bff.close());
 

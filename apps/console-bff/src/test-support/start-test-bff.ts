@@ -39,10 +39,13 @@ export async function startTestBff({
   gatewayUrl = 'http://127.0.0.1:1',
   trustedProxies,
   shares = {},
+  timeoutMs = 2000,
 }: {
   gatewayUrl?: string;
   trustedProxies?: readonly string[];
   shares?: { ofPerson?: Rate; ofWorkspace?: Rate };
+  /** For an answer of the control plane, milliseconds. */
+  timeoutMs?: number;
 } = {}): Promise<TestBff> {
   const share = { perSecond: 1, burst: 1e6 };
   const clock = createFakeClock(1_800_000_000_000);
@@ -54,7 +57,7 @@ export async function startTestBff({
     token: BFF_TOKEN,
     principalKey: PRINCIPAL_KEY,
     clock,
-    timeoutMs: 2000,
+    timeoutMs,
   });
   const app = createBffApp({
     logger: createLogger({ service: 'console-bff', level: 'silent' }),
