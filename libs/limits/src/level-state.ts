@@ -59,6 +59,9 @@ export class LevelState {
   version = 0;
   /** The past of some window in force is not known. */
   unfounded = false;
+  /** A scope named it since the last look for idle levels, and when that look was. */
+  named = true;
+  namedAtMs = -Infinity;
 
   constructor(level: Level, id: string, tenantId: string) {
     this.level = level;
@@ -100,6 +103,15 @@ export class LevelState {
       window.founded ||= founded;
     }
     this.unfounded = this.windows.some(({ founded }) => !founded);
+  }
+
+  /** Nothing is in flight, and no window has use that counts: forgetting it loses nothing. */
+  isEmpty(nowMs: number): boolean {
+    if (this.bulkhead.inFlight > 0 || this.bulkhead.queued > 0) return false;
+    return this.#known.every(({ counter }) => {
+      counter.roll(nowMs);
+      return counter.used === 0 && counter.reserved === 0;
+    });
   }
 
   #windowOf(definition: QuotaWindow, timeZone: string, nowMs: number, pending: PendingWindow): QuotaState {

@@ -87,7 +87,7 @@ export interface MemoryLimitStore extends LimitStore {
  */
 export function createMemoryLimitStore({ clock }: { clock: Clock }): MemoryLimitStore {
   const restored = createRestoredWindows();
-  const { states, find, compile } = createScopes({
+  const { states, find, compile, forgetIdle } = createScopes({
     create: (level, id, tenantId) => new LevelState(level, id, tenantId),
     now: () => clock.now(),
     monotonic: () => clock.monotonic(),
@@ -198,7 +198,10 @@ export function createMemoryLimitStore({ clock }: { clock: Clock }): MemoryLimit
       return refusal;
     },
     heartbeat: () => undefined,
-    checkpoint: () => checkpointOf(states(), restored, clock.now()),
+    checkpoint() {
+      forgetIdle();
+      return checkpointOf(states(), restored, clock.now());
+    },
     restore(checkpoint) {
       restored.put(checkpoint);
       const nowMs = clock.now();

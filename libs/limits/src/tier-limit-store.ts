@@ -67,7 +67,7 @@ export function createTierLimitStore(authority: Authority, options: TierOptions)
   const restored = createRestoredWindows();
   const link = createAuthorityLink(authority, options);
   const stats = { local: 0, remote: 0 };
-  const { states, find, compile } = createScopes<TenantLevel>({
+  const { states, find, compile, forgetIdle } = createScopes<TenantLevel>({
     create: (level, id, tenantId) => new TierLevel(level, id, link.tenant(tenantId)),
     now: link.serverNow,
     monotonic: () => clock.monotonic(),
@@ -338,7 +338,10 @@ export function createTierLimitStore(authority: Authority, options: TierOptions)
       });
     },
     heartbeat: () => link.heartbeat(),
-    checkpoint: () => checkpointOf(states(), restored, link.serverNow()),
+    checkpoint() {
+      forgetIdle((level) => level.inFlight > 0 || level.dirty || level.tenant.active.has(level));
+      return checkpointOf(states(), restored, link.serverNow());
+    },
     restore(checkpoint) {
       restored.put(checkpoint);
     },

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createFakeClock, eventually } from '@sluice/testing';
-import { systemClock, type EventPublisher, type OutgoingEvent } from '@sluice/contracts';
+import { CallSettled, systemClock, type EventPublisher, type OutgoingEvent } from '@sluice/contracts';
 import { settledCall } from '../fixtures.ts';
 import type { OpenedOutbox } from './durable-outbox.ts';
 import { openOutbox } from './open-outbox.ts';
@@ -190,6 +190,21 @@ describe('the outbox publisher', () => {
     await append(2, 3);
     await takenCount(2);
     expect(ids(taken.slice(0, 2))).toEqual(['2', '3']);
+  });
+
+  it('a record that is refused for what its texts hold is published without them, and nothing behind it waits', async () => {
+    await append(1, 1);
+    await opened.outbox.appendSettled({ ...settledCall(2), feature: 'refused words', end_user: 'refused words' });
+    await append(3, 4);
+    start(bus((event) => event.body.includes('refused words')));
+    await takenCount(4);
+    expect(ids(taken).sort()).toEqual(['1', '2', '3', '4']);
+    const plain = JSON.parse(taken.find((event) => event.id.endsWith('-2'))?.body ?? '') as CallSettled;
+    const { usage, billed_nanousd } = settledCall(2);
+    expect(plain).toMatchObject({ sequence: 2, usage, billed_nanousd, tags: { 'sluice-texts': 'left out' } });
+    expect(plain.feature).toBeUndefined();
+    // What it holds fits the contract, so the ledger takes it and acknowledges what follows.
+    expect(CallSettled.safeParse({ ...plain, key_id: 'key000000002' }).success).toBe(true);
   });
 
   it('publishes nothing again once the ledger has it', async () => {

@@ -58,6 +58,15 @@ export function usageMessage(event: CallSettled): OutgoingEvent {
   };
 }
 
+/** The tag of a record whose texts the topic refused; its value says so. */
+const TEXTS_LEFT_OUT = { 'sluice-texts': 'left out' } as const;
+
+/** A settled call as the ledger needs it, without anything that a caller or a provider wrote. */
+function withoutTexts(event: CallSettled): CallSettled {
+  const { client_request_id, traceparent, feature, end_user, finish_reason, shadow, ...rest } = event;
+  return { ...rest, model_requested: event.model ?? '', tags: TEXTS_LEFT_OUT };
+}
+
 /**
  * Carries settled calls from the outbox to the usage topic, in order of their sequence and at least once. It reads
  * back from disk, so the backlog of an outage costs no memory, and it believes only the ledger's acknowledgement:
@@ -86,6 +95,28 @@ export function createOutboxPublisher(options: OutboxPublisherOptions): OutboxPu
   let stopRetry = (): void => undefined;
 
   /**
+   * The last try of records that are refused while others are taken: without their texts, so that the ledger has the
+   * call with its tokens and its price, and what follows it is acknowledged. What is refused even so.
+   */
+  const sendPlain = async (
+    events: readonly CallSettled[],
+    refused: readonly OutgoingEvent[],
+  ): Promise<OutgoingEvent[]> => {
+    const ids = new Set(refused.map(({ id }) => id));
+    const plain = events.map((event) => usageMessage(withoutTexts(event))).filter(({ id }) => ids.has(id));
+    const again = new Set(await publisher.publish(plain).catch(() => [...ids]));
+    const taken = [...ids].filter((id) => !again.has(id));
+    if (taken.length > 0)
+      logger?.error({ taken }, 'usage events are refused for what their texts hold; they are published without them');
+    if (again.size > 0)
+      logger?.error(
+        { refused: [...again] },
+        'usage events are refused again and again while others are taken; they are tried later',
+      );
+    return refused.filter(({ id }) => again.has(id));
+  };
+
+  /**
    * Sends until all are taken or it is stopped; the last one of what it sent.
    *
    * @param behind gives the records that follow, where only they can tell a refused record from an outage.
@@ -103,11 +134,9 @@ export function createOutboxPublisher(options: OutboxPublisherOptions): OutboxPu
       left = left.filter((event) => refused.has(event.id));
       if (left.length === 0) break;
       if (round >= MAX_ROUNDS && left.length < events.length) {
-        logger?.error(
-          { refused: left.map((event) => event.id) },
-          'usage events are refused again and again while others are taken; they are tried later',
-        );
-        return events.at(-1);
+        left = await sendPlain(events, left);
+        if (left.length > 0) return events.at(-1);
+        break;
       }
       if (round >= MAX_ROUNDS && events.length < 2 * batch) {
         const more = behind();
