@@ -210,6 +210,19 @@ describe('a translated call keeps to the rules of its target', () => {
     ).toMatchObject([{ input_schema: { type: 'object', properties: {}, required: [] } }]);
   });
 
+  it('a tool whose name is longer than OpenAI takes is refused by us, or left out and named', () => {
+    const body = (name: string) => ({
+      model: 'm',
+      max_tokens: 9,
+      messages: [user],
+      tools: [{ name, input_schema: {} }],
+    });
+    expect(openaiAdapter.judge(callOf('messages', body('n'.repeat(64))), [])).toBeUndefined();
+    expect(openaiAdapter.judge(callOf('messages', body('n'.repeat(65))), [])).toMatchObject({ param: 'tools[0].name' });
+    const request = build(openaiAdapter, callOf('messages', body('n'.repeat(65)), { acrossDialects: 'drop' }));
+    expect([request.dropped, parse(request).tools]).toEqual([['tools[0].name'], undefined]);
+  });
+
   it('image/jpg is image/jpeg the other way too', () => {
     const source = { type: 'base64', media_type: 'image/jpg', data: 'AA==' };
     expect(JSON.stringify(toOpenai({ messages: [{ role: 'user', content: [{ type: 'image', source }] }] }))).toContain(

@@ -12,6 +12,8 @@ const TOOL = new Set([
   'cache_control',
   'eager_input_streaming',
 ]);
+/** Characters of a function's name at OpenAI; a tool's at Anthropic may have twice as many. */
+const MAX_NAME = 64;
 const CHOICE = new Set(['type', 'name', 'disable_parallel_tool_use']);
 
 /** Custom tools as functions; undefined when there are none. */
@@ -26,7 +28,12 @@ export function translateTools(tools: unknown, carrier: Carrier): readonly Json[
       return [];
     }
     carrier.onlyKnown(tool, TOOL, path);
-    if (asText(tool.name) === undefined) carrier.invalid(`${path}.name`, 'must be a string');
+    const name = asText(tool.name);
+    if (name === undefined) carrier.invalid(`${path}.name`, 'must be a string');
+    else if (name.length > MAX_NAME) {
+      carrier.refuse(`${path}.name`, `may have ${MAX_NAME} characters there, and has ${name.length}`);
+      return [];
+    }
     return [
       {
         type: 'function',
